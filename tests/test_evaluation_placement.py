@@ -139,10 +139,8 @@ def test_imbalance_and_its_cure() -> None:
 
 
 def test_the_command(monkeypatch, tmp_path, capsys) -> None:
-    import warploom.verbs.evaluate as verb
-
     monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(verb, "kernels", lambda: [kernel for kernel in kernels() if kernel.name == "vector_add"])
+    monkeypatch.setattr(placement, "kernels", lambda: [kernel for kernel in kernels() if kernel.name == "vector_add"])
     path, charts = tmp_path / "placement.json", tmp_path / "charts"
     arguments = ["evaluate", "placement", "--size", "tiny", "--out", str(charts), "--json", str(path)]
     assert main(arguments) == 0

@@ -67,9 +67,9 @@ def test_an_experiment_on_samples(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("options", "line"), [
-    (["workloads", "--blocks", "4"], "evaluate workloads: --blocks: it times no blocks"),
-    (["hardware", "--blocks", "4"], "evaluate hardware: --blocks: it times no blocks"),
-    (["sampling", "--blocks", "4"], "evaluate sampling: it takes samples of several sizes"),
+    (["workloads", "--blocks", "4"], "evaluate workloads: --blocks must be left out: it times no blocks"),
+    (["hardware", "--blocks", "4"], "evaluate hardware: --blocks must be left out: it times no blocks"),
+    (["sampling", "--blocks", "4"], "evaluate sampling: --blocks must be left out: it takes samples of several sizes"),
 ])
 def test_where_blocks_make_no_sense(options: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", *options]) != 0

@@ -18,13 +18,13 @@ from warploom import points, store
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
 from warploom.cli import main
-from warploom.evaluation import coalescing, simulations
+from warploom.evaluation import coalescing
 from warploom.evaluation.affine_structure import structure
 from warploom.evaluation.bypassing_reuse import reuse
 from warploom.evaluation.experiments import EXPERIMENTS
 from warploom.evaluation.figures import Run
-from warploom.evaluation.placement_runs import COUNTS, INPUTS, SPEEDS, Placed, setting
-from warploom.evaluation.simulations import cases, simulate_all
+from warploom.evaluation.placement_runs import COUNTS, INPUTS, PLACES, SPEEDS, setting
+from warploom.evaluation.simulations import SIMULATION, cases, simulate_all
 from warploom.evaluation.toggling import toggling
 from warploom.evaluation.workloads import SEVEN, traces, usual
 from warploom.golden_model.simulate import simulate
@@ -32,15 +32,17 @@ from warploom.golden_model.values import values
 from warploom.kernels.library import kernels
 from warploom.placement.policy import Policy
 from warploom.programs import library
-from warploom.verbs import evaluate
+from warploom.verbs import evaluate, evaluate_figures, evaluate_hardware
 
 SMALL = SmConfig.preset("small")
 
 PAIR = {name: config for name, config in coalescing.configurations(SMALL).items() if name in ("wid_off", "wid_reg")}
 
 
-PLACED = Placed({setting(policy, count, mhz): 1000 for policy in Policy for count in COUNTS for mhz in SPEEDS},
-                dict.fromkeys(INPUTS, 100.0), {})
+PLACED = json.dumps({
+    "times": {setting(policy, count, mhz): 1000 for policy in Policy for count in COUNTS for mhz in SPEEDS},
+    "loads": dict.fromkeys(INPUTS, 100.0), "most": {}})
+"""A kernel as threads, as it is kept."""
 
 
 @pytest.fixture
@@ -61,8 +63,10 @@ def test_simulations_are_those_of_the_model_and_are_kept(folder, monkeypatch):
         for name, config in PAIR.items()
     }
     assert sorted(heard, key=wanted.index) == wanted
-    monkeypatch.setattr(simulations, "_simulate", None)  # nothing is left to simulate
+    left = []
+    monkeypatch.setattr(points, "compute", partial(in_this_process, made=left))
     assert simulate_all(wanted, heard.append) == first
+    assert not left
     assert len(heard) == 2 * len(wanted)
 
 
@@ -70,8 +74,8 @@ def test_simulations_are_those_of_the_model_and_are_kept(folder, monkeypatch):
 def test_a_file_of_another_version_is_made_again(kept_as, folder, monkeypatch):
     monkeypatch.setattr(points, "compute", in_this_process)
     wanted = cases(["vector_add"], "tiny", {"wid_off": PAIR["wid_off"]})
-    store.text(simulations._key(wanted[0], store.sources(*simulations.SOURCES)), lambda _: kept_as)
-    run = simulations._decode(wanted[0], simulations._run(wanted[0]))
+    store.text(SIMULATION.key(wanted[0], store.sources(*SIMULATION.sources)), lambda _: kept_as)
+    run = SIMULATION.read(wanted[0], SIMULATION.make(wanted[0]))
     assert simulate_all(wanted, lambda case: None).runs == {"vector_add": {"wid_off": run}}
 
 
@@ -91,8 +95,8 @@ def test_another_configuration_or_source_has_another_file(folder):
     case, = cases(["vector_add"], "tiny", {"wid_off": PAIR["wid_off"]})
     others = [dataclasses.replace(case, size="default"), dataclasses.replace(case, workload="bfs"),
               dataclasses.replace(case, config=PAIR["wid_reg"])]
-    paths = [simulations._key(case, sources).path for sources in ("sources", "changed")]
-    paths += [simulations._key(other, "sources").path for other in others]
+    paths = [SIMULATION.key(case, sources).path for sources in ("sources", "changed")]
+    paths += [SIMULATION.key(other, "sources").path for other in others]
     assert len(set(paths)) == 5
 
 
@@ -126,7 +130,7 @@ def test_a_program_that_fails_is_left_out_of_the_averages(folder, monkeypatch, c
         name: array + 1 for name, array in scan.reference(given).items()})
     monkeypatch.setattr(library, "program", lambda name: wrong if name == "scan" else program(name))
     monkeypatch.setattr(points, "compute", in_this_process)
-    monkeypatch.setattr(evaluate.charts, "draw", lambda *_: [])
+    monkeypatch.setattr(evaluate_figures.charts, "draw", lambda *_: [])
     path = folder.parent / "out.json"
     assert main(["evaluate", "coalescing", "--preset", "small", "--size", "tiny", "--workloads", "scan,vector_add",
                  "--out", str(folder.parent), "--json", str(path)]) == 1
@@ -148,8 +152,8 @@ def test_several_experiments_have_a_document_each(folder, monkeypatch, capsys):
         raise ToolError("no synthesis")
 
     monkeypatch.setattr(points, "compute", in_this_process)
-    monkeypatch.setattr(evaluate.evaluate_hardware, "show", fails)
-    monkeypatch.setattr(evaluate, "place_all", lambda names, size, done: dict.fromkeys(names, PLACED))
+    monkeypatch.setattr(evaluate_hardware, "show", fails)
+    monkeypatch.setattr(evaluate_figures, "PLACES", dataclasses.replace(PLACES, make=lambda _: PLACED))
     out, path = folder.parent / "out", folder.parent / "all.json"
     names = ["calibration", "hardware", "placement"]
     assert main(["evaluate", *names, "--quick", "--workloads", "vector_add", "--out", str(out), "--json",
@@ -166,12 +170,15 @@ def test_several_experiments_have_a_document_each(folder, monkeypatch, capsys):
     assert "no synthesis" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("quick", [False, True])
-def test_all_are_all_except_synthesis_in_a_hurry(quick, folder, monkeypatch):
+@pytest.mark.parametrize(("options", "left_out"), [
+    ([], set()), (["--quick"], {"hardware"}), (["--blocks", "4"], {"sampling"})])
+def test_all_are_all_except_synthesis_in_a_hurry(options, left_out, folder, monkeypatch):
+    """And samples of samples."""
     asked = []
-    monkeypatch.setattr(evaluate, "_several", lambda options, names, out: asked.extend(names) or {})
-    assert main(["evaluate", "all", *["--quick"][:quick]]) == 0
-    assert asked == [*EXPERIMENTS, "placement", *["hardware"][quick:]]
+    monkeypatch.setattr(evaluate, "_several", lambda names, wanted, out: asked.extend(names) or {})
+    assert main(["evaluate", "all", *options]) == 0
+    assert asked == [name for name in EXPERIMENTS if name not in left_out]
+    assert {"combination", "sampling", "workloads"} - left_out <= {*asked}
 
 
 @pytest.mark.parametrize(("arguments", "line"), [
@@ -179,6 +186,7 @@ def test_all_are_all_except_synthesis_in_a_hurry(quick, folder, monkeypatch):
     (["coalescing", "--workloads", "vector_ad"], "'vector_ad' is no workload"),
     (["calibration", "--workloads", "bfs"], "kernels of its own"),
     (["placement", "--workloads", "bfs"], "its threads are the kernels"),
+    (["hardware", "--workloads", "bfs"], "it runs none"),
 ])
 def test_what_cannot_be_asked_for(arguments, line, folder, capsys):
     assert main(["evaluate", *arguments]) == 1

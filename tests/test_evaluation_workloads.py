@@ -11,7 +11,8 @@ from warploom.arch.launch import Launch
 from warploom.arch.program import Program
 from warploom.cli import main
 from warploom.evaluation import characteristics
-from warploom.evaluation.characteristics import KINDS, Characteristics, averages, by_workload, groups
+from warploom.evaluation.characteristics import COUNTS, KINDS, averages, by_workload, groups
+from warploom.evaluation.kept import Sized
 from warploom.golden_model.trace import NONE, Trace, WarpTrace
 
 HALF, ALL = 0x0000FFFF, 0xFFFFFFFF
@@ -61,7 +62,8 @@ def test_instructions_without_lanes_do_not_count() -> None:
 def test_a_cached_one_is_the_same() -> None:
     found = characteristics.characteristics([trace(), trace()])
     assert found.launches == 2
-    assert Characteristics.from_json(json.dumps(characteristics.asdict(found))) == found
+    point = Sized("k", "tiny")
+    assert COUNTS.read(point, json.dumps(characteristics.asdict(found))) == found
 
 
 def test_every_kind_of_instruction_has_its_pipe() -> None:
@@ -88,7 +90,7 @@ def test_groups_are_the_lists_of_the_sources() -> None:
 
 
 def test_the_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("warploom.verbs.evaluate_workloads.groups", lambda: {"two": ("vector_add", "reduction")})
+    monkeypatch.setattr("warploom.evaluation.characteristics.groups", lambda: {"two": ("vector_add", "reduction")})
     path = tmp_path / "workloads.json"
     assert main(["evaluate", "workloads", "--size", "tiny", "--json", str(path)]) == 0
     document = json.loads(path.read_text())

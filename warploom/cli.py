@@ -18,6 +18,7 @@ from typing import TypeAlias
 
 from warploom import __version__
 from warploom.arch.errors import WarploomError, one_line
+from warploom.evaluation.experiments import ALL, EXPERIMENTS
 from warploom.tb import seeds
 
 FAILURE, INTERRUPTED, TERMINATED = 1, 130, 143
@@ -290,18 +291,9 @@ def _add_evaluate(verbs: _Verbs) -> None:
                      "warploom evaluate bypassing --workloads gaussian,lud --size tiny\n"
                      "warploom evaluate hardware --json hardware.json",
                      preset="fermi; maxwell for gating, pascal for bypassing, gtx480 to calibrate")
-    evaluate.add_argument("experiment", nargs="+", metavar="EXPERIMENT",
-                          choices=("coalescing", "gating", "bypassing", "affine", "placement", "calibration",
-                                   "hardware", "workloads", "combination", "sampling", "all"),
-                          help="coalescing, gating: [RADAIDEH], chapters 3 and 4, on the golden SM; "
-                               "bypassing, affine: [BOW] and [AFFINE], likewise; "
-                               "placement: [RADAIDEH], chapter 5, without a GPU; "
-                               "calibration: instructions per cycle beside GPGPU-Sim's, at default size; "
-                               "hardware: their units synthesised; "
-                               "workloads: widths, zeros, inactive lanes and instructions of all, from traces; "
-                               "combination: all combinations of the mechanisms, on all workloads; "
-                               "sampling: the errors of --blocks, on all workloads; "
-                               "all, or several: together, with a document of each beside the charts")
+    evaluate.add_argument("experiment", nargs="+", metavar="EXPERIMENT", choices=(*EXPERIMENTS, ALL),
+                          help=f"{'; '.join(f'{name}: {one.what}' for name, one in EXPERIMENTS.items())}; "
+                               f"{ALL}, or several: together, with a document of each beside the charts")
     evaluate.set_defaults(preset=None)
     size = evaluate.add_mutually_exclusive_group()
     size.add_argument("--size", choices=("tiny", "default", "large"), default="default",

@@ -10,7 +10,7 @@ import numpy as np
 
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
-from warploom.evaluation.figures import Runs
+from warploom.evaluation.figures import AVERAGE, Groups, Runs
 from warploom.evaluation.workloads import traces
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.trace import Trace
@@ -71,6 +71,11 @@ def measured() -> dict[str, dict[str, float]]:
     """By kernel, the number of instructions and the IPC of each machine, in GPGPU-Sim."""
     found: dict[str, dict[str, float]] = tomllib.loads(Path(__file__).with_name("calibration.toml").read_text())
     return found
+
+
+def usual() -> Groups:
+    """The kernels that were measured."""
+    return {AVERAGE: tuple(measured())}
 
 
 def configurations(config: SmConfig) -> dict[str, SmConfig]:

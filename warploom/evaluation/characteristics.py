@@ -6,17 +6,15 @@ which differences of other figures the workloads explain.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import asdict, dataclass
 from statistics import fmean
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from warploom import points, store
-from warploom.arch.errors import WarploomError
 from warploom.arch.isa import Instruction, Op, Pipe
 from warploom.evaluation.figures import Figure, Series
+from warploom.evaluation.kept import Sized, Work
 from warploom.evaluation.metrics import share
 from warploom.evaluation.workloads import SEVEN, listed, on_list, traces
 from warploom.golden_model.statistics import added
@@ -25,7 +23,6 @@ from warploom.golden_model.trace_counts import TraceCounts
 from warploom.golden_model.values import Values, values
 from warploom.kernels.library import kernels
 from warploom.programs import library
-from warploom.store import Key, Kind
 
 SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/golden_model", "warploom/host",
            "warploom/programs", "warploom/evaluation/characteristics.py", "warploom/evaluation/workloads.py")
@@ -64,12 +61,6 @@ class Characteristics:
     kinds: list[int]
     values: Values
 
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """A cached one."""
-        found = json.loads(text)
-        return cls(**found | {"values": Values(**found["values"])})
-
 
 def characteristics(launches: Sequence[Trace]) -> Characteristics:
     """Count the launches of a workload."""
@@ -93,31 +84,21 @@ def _kind(instruction: Instruction) -> int:
     return int(instruction.op in FLOATING) if instruction.pipe is Pipe.SP else 1 + int(instruction.pipe)
 
 
-def count_all(names: Sequence[str], size: str, done: Callable[[str], None]) -> dict[str, Characteristics]:
-    """Every workload, in separate processes; cached. Calls `done` with each when it ends. Raises `WarploomError`."""
-    store.need_place()
-    sources = store.sources(*SOURCES)
-    keys = {name: Key(Kind.SIMULATIONS, f"characteristics-{name}-{size}",
-                      {"workload": name, "size": size, "sources": sources}) for name in names}
-    found = {name: known for name, key in keys.items()
-             if (known := store.get(key, Characteristics.from_json)) is not None}
-    for name in found:
-        done(name)
-    missing = [(name, size, key) for name, key in keys.items() if name not in found]
-    with closing(points.compute(_count, missing)) as ended:
-        for (name, _, _), one in ended:
-            if isinstance(one, WarploomError):
-                raise one
-            found[name] = one
-            done(name)
-    return {name: found[name] for name in names}
+def _make(point: Sized) -> str:
+    return json.dumps(asdict(characteristics(traces(*point))))
 
 
-def _count(point: tuple[str, str, Key]) -> Characteristics:
-    """Count a workload, and cache it."""
-    name, size, key = point
-    return store.text(key, lambda _: json.dumps(asdict(characteristics(traces(name, size)))),
-                      Characteristics.from_json)
+def _read(_: Sized, text: str) -> Characteristics:
+    found = json.loads(text)
+    return Characteristics(**found | {"values": Values(**found["values"])})
+
+
+def _name(point: Sized) -> str:
+    return f"characteristics-{point.workload}-{point.size}"
+
+
+COUNTS = Work(_make, _read, _name, Sized._asdict, SOURCES)
+"""The characteristics of workloads."""
 
 
 def groups() -> dict[str, tuple[str, ...]]:

@@ -1,58 +1,103 @@
-"""The experiments that simulate: their machines, their configurations, and the programs of their sources."""
+"""The experiments of ``warploom evaluate``: what each measures, on which machine, with which workloads.
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+What an experiment needs is named by dotted path, so that this list imports none of it.
+"""
 
-from warploom.arch.config import SmConfig
-from warploom.arch.errors import ConfigError
-from warploom.evaluation import affine, bypassing, calibration, coalescing, gating
-from warploom.evaluation.figures import Groups
-from warploom.evaluation.workloads import chosen
+import pkgutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-SCARCE = "fermi"
-"""The preset whose baseline has few collectors, beside that of bypassing."""
-
-COMPOSED = "fermi"
-"""The preset on which gating is combined with coalescing."""
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """An experiment: its usual preset, its configurations of that preset and the user's settings, and the source whose
-    list of programs it runs beside the bundled kernels; without one it has its own kernels."""
-
-    preset: str
-    configurations: Callable[[SmConfig, Sequence[str]], dict[str, SmConfig]]
-    source: str = ""
-
-    def groups(self, wanted: Sequence[str]) -> Groups:
-        """The workloads that a user wants, or the usual ones. Raises `LaunchError` and `ConfigError`."""
-        if self.source:
-            return chosen(wanted, self.source)
-        if wanted:
-            raise ConfigError("--workloads: this experiment has kernels of its own; leave it out")
-        return {"average": tuple(calibration.measured())}
-
-
-def _gating(config: SmConfig, settings: Sequence[str]) -> dict[str, SmConfig]:
-    return gating.configurations(config, SmConfig.preset(COMPOSED).with_settings(list(settings)))
-
-
-def _bypassing(config: SmConfig, settings: Sequence[str]) -> dict[str, SmConfig]:
-    return bypassing.configurations(config, SmConfig.preset(SCARCE).with_settings(list(settings)))
-
+if TYPE_CHECKING:
+    from warploom.arch.config import SmConfig
+    from warploom.evaluation.figures import Groups
+    from warploom.evaluation.study import Study
 
 ALL = "all"
 """Every experiment, as a user names it."""
 
-APART = ("placement", "hardware")
-"""Experiments that do not simulate a GPU."""
+WORKLOADS, BLOCKS, MACHINE = "--workloads", "--blocks", "--preset and --set"
+"""Options that an experiment may refuse."""
+
+_ONE_SIZE = {BLOCKS: "it times no blocks"}
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment. `what` it measures is a line of help. `show` measures and prints it: a function that takes a
+    `Study` and returns the body of a document. `usual` are its workloads, unless a user names some: a function and its
+    arguments, empty for none. `preset` is the machine, empty without a GPU. `configurations` is a function of the
+    machine and the user's settings, by whose result each workload is simulated; empty if none is. `refuses` has the
+    options that make no sense, with the reason; with the option `unless` it is not one of all experiments."""
+
+    what: str
+    show: str
+    usual: tuple[Any, ...] = ()
+    preset: str = ""
+    configurations: str = ""
+    refuses: Mapping[str, str] = field(default_factory=dict)
+    unless: str = ""
+
+    def run(self, study: "Study") -> dict[str, Any]:
+        """Measure it, print it, and return the body of its document."""
+        found: dict[str, Any] = pkgutil.resolve_name(self.show)(study)
+        return found
+
+    def groups(self, wanted: Sequence[str]) -> "Groups":
+        """The workloads that a user wants, or the usual ones. Raises `LaunchError`."""
+        chosen = ("warploom.evaluation.workloads:chosen", wanted, "") if wanted else self.usual
+        if not chosen:
+            return {}
+        function, *arguments = chosen
+        groups: Groups = pkgutil.resolve_name(function)(*arguments)
+        return groups
+
+    def machines(self, config: "SmConfig", settings: Sequence[str]) -> "dict[str, SmConfig]":
+        """All configurations by which workloads are simulated, by setting."""
+        found: dict[str, SmConfig] = pkgutil.resolve_name(self.configurations)(config, settings)
+        return found
+
+
+def _listed(source: str) -> tuple[str, str]:
+    """The programs on a source's list, and the kernels."""
+    return "warploom.evaluation.workloads:usual", source
+
 
 EXPERIMENTS = {
-    "coalescing": Experiment("fermi", lambda config, _: coalescing.configurations(config), "RADAIDEH"),
-    "gating": Experiment("maxwell", _gating, "RADAIDEH"),
-    "bypassing": Experiment("pascal", _bypassing, "BOW"),
-    "affine": Experiment("fermi", lambda config, _: affine.configurations(config), "AFFINE"),
-    "calibration": Experiment("gtx480", lambda config, _: calibration.configurations(config)),
+    "coalescing": Experiment(
+        "[RADAIDEH], chapter 3: access coalescing", "warploom.verbs.evaluate_figures:coalesced", _listed("RADAIDEH"),
+        "fermi", "warploom.evaluation.machines:coalescing"),
+    "gating": Experiment(
+        "[RADAIDEH], chapter 4: gating of zeros", "warploom.verbs.evaluate_figures:gated", _listed("RADAIDEH"),
+        "maxwell", "warploom.evaluation.machines:gating"),
+    "bypassing": Experiment(
+        "[BOW]: bypassing collectors", "warploom.verbs.evaluate_figures:bypassed", _listed("BOW"), "pascal",
+        "warploom.evaluation.machines:bypassing"),
+    "affine": Experiment(
+        "[AFFINE]: affine values", "warploom.verbs.evaluate_figures:affinely", _listed("AFFINE"), "fermi",
+        "warploom.evaluation.machines:affine"),
+    "calibration": Experiment(
+        "instructions per cycle beside GPGPU-Sim's", "warploom.verbs.evaluate_figures:calibrated",
+        ("warploom.evaluation.calibration:usual",), "gtx480", "warploom.evaluation.machines:calibration",
+        refuses={WORKLOADS: "this experiment has kernels of its own"}),
+    "combination": Experiment(
+        "all combinations of the mechanisms, on all workloads", "warploom.verbs.evaluate_combination:show",
+        ("warploom.evaluation.characteristics:groups",), "fermi", "warploom.evaluation.machines:combination"),
+    "sampling": Experiment(
+        "the errors of --blocks, on all workloads", "warploom.verbs.evaluate_sampling:show",
+        ("warploom.evaluation.workloads:chosen", (ALL,), ""), "fermi", "warploom.evaluation.machines:sampling",
+        refuses={BLOCKS: "it takes samples of several sizes"}, unless="blocks"),
+    "workloads": Experiment(
+        "widths, zeros, inactive lanes and instructions of all workloads, from traces",
+        "warploom.verbs.evaluate_workloads:show", ("warploom.evaluation.characteristics:groups",),
+        refuses={MACHINE: "they describe a GPU; traces are the same on all", **_ONE_SIZE}),
+    "placement": Experiment(
+        "[RADAIDEH], chapter 5: placement of threads, without a GPU", "warploom.verbs.evaluate_figures:placed",
+        ("warploom.evaluation.placement:usual",),
+        refuses={MACHINE: "they describe a GPU, which it does not have", WORKLOADS: "its threads are the kernels",
+                 **_ONE_SIZE}),
+    "hardware": Experiment(
+        "the mechanisms in gates, synthesised", "warploom.verbs.evaluate_hardware:show", preset="fermi",
+        refuses={WORKLOADS: "it runs none", **_ONE_SIZE}, unless="quick"),
 }
-"""Those that do, by name."""
+"""All experiments, by name."""

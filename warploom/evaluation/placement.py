@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from itertools import combinations
 
-from warploom.evaluation.figures import Figure, Series
+from warploom.evaluation.figures import AVERAGE, Figure, Groups, Series
 from warploom.evaluation.placement_runs import COUNTS, INPUTS, SPEEDS, Placed
+from warploom.kernels.library import kernels
 from warploom.placement.policy import Policy
 
 SLOW, FAST = SPEEDS
@@ -17,6 +18,11 @@ BY_POLICY = {Policy.CURRENT: "Fig. 1.2", Policy.PATCHED: "Fig. 5.7"}
 PAIRS = [((few, mhz), (many, mhz)) for few, many in combinations(COUNTS, 2) for mhz in SPEEDS] + [
     ((count, SLOW), (count, FAST)) for count in COUNTS]
 """Settings to compare, the one with less first."""
+
+
+def usual() -> Groups:
+    """The kernels, which are its threads."""
+    return {AVERAGE: tuple(one.name for one in kernels())}
 
 
 def figures() -> list[Figure]:

@@ -1,19 +1,15 @@
-"""Kernels as threads under both schedulers: run times and loads, simulated once and cached."""
+"""Kernels as threads under both schedulers: run times and loads, simulated once and kept."""
 
 import json
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Self
 
-from warploom import points, store
-from warploom.arch.errors import WarploomError
+from warploom.evaluation.kept import Sized, Work
 from warploom.evaluation.workloads import traces
 from warploom.placement.outcome import Outcome
 from warploom.placement.policy import Policy
 from warploom.placement.programs import Piece, pieces, threads
 from warploom.placement.scheduler import Machine, simulate
-from warploom.store import Key, Kind
 
 COUNTS, SPEEDS = (8, 12, 15, 16), (200, 800)
 """Threads, and MHz of the memory bus, of the dissertation's experiments on 16 cores."""
@@ -42,11 +38,6 @@ class Placed:
     loads: dict[str, float]
     most: dict[str, int]
 
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """A cached one."""
-        return cls(**json.loads(text))
-
     def time(self, policy: Policy, count: int, mhz: int) -> int:
         """The run time with `count` threads and a bus of `mhz`."""
         return self.times[setting(policy, count, mhz)]
@@ -55,24 +46,6 @@ class Placed:
 def setting(policy: Policy, count: int, mhz: int) -> str:
     """The name of a setting."""
     return f"{policy}, {count} threads, {mhz} MHz"
-
-
-def place_all(kernels: Sequence[str], size: str, done: Callable[[str], None]) -> dict[str, Placed]:
-    """Every kernel, in separate processes. Calls `done` with each when it ends. Raises `WarploomError`."""
-    store.need_place()
-    sources = store.sources(*SOURCES)
-    keys = {name: Key(Kind.SIMULATIONS, f"placement-{name}-{size}", _inputs(name, size, sources)) for name in kernels}
-    found = {name: known for name, key in keys.items() if (known := store.get(key, Placed.from_json)) is not None}
-    for name in found:
-        done(name)
-    missing = [(name, size, key) for name, key in keys.items() if name not in found]
-    with closing(points.compute(_place, missing)) as ended:
-        for (name, _, _), placed in ended:
-            if isinstance(placed, WarploomError):
-                raise placed
-            found[name] = placed
-            done(name)
-    return {name: found[name] for name in kernels}
 
 
 def place(work: Sequence[Piece]) -> Placed:
@@ -84,13 +57,20 @@ def place(work: Sequence[Piece]) -> Placed:
                   {name: _most(outcome) for name, outcome in outcomes.items()})
 
 
-def _place(point: tuple[str, str, Key]) -> Placed:
-    name, size, key = point
-    return store.text(key, lambda _: json.dumps(asdict(place(pieces(*traces(name, size))))), Placed.from_json)
+def _make(point: Sized) -> str:
+    return json.dumps(asdict(place(pieces(*traces(*point)))))
 
 
-def _inputs(name: str, size: str, sources: str) -> dict[str, Any]:
-    return {"kernel": name, "size": size, "sources": sources}
+def _read(_: Sized, text: str) -> Placed:
+    return Placed(**json.loads(text))
+
+
+def _name(point: Sized) -> str:
+    return f"placement-{point.workload}-{point.size}"
+
+
+PLACES = Work(_make, _read, _name, Sized._asdict, SOURCES)
+"""Kernels as threads."""
 
 
 def _load(work: Sequence[Piece], launches: int) -> float:

@@ -1,19 +1,26 @@
 """What a sample of blocks loses: every workload timed whole, and by samples of its blocks (docs/sampling.md)."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import groupby
 from statistics import fmean
 
-from warploom import points
-from warploom.arch.errors import WarploomError
-from warploom.evaluation.figures import Run
-from warploom.evaluation.workloads import sized, traces
+from warploom.arch.config import SmConfig
+from warploom.evaluation.figures import Run, Runs
+from warploom.evaluation.kept import Sized, Work
+from warploom.evaluation.simulations import Case
+from warploom.evaluation.simulations import cases as all_cases
+from warploom.evaluation.workloads import traces
 from warploom.golden_model.sample import evenly
+from warploom.golden_model.trace import Trace
 
 COUNTS = (4, 8, 16, 32)
 """Blocks of each launch that are timed."""
+
+SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/golden_model", "warploom/host",
+           "warploom/programs", "warploom/evaluation/sampling.py", "warploom/evaluation/workloads.py")
+"""The inputs of `BLOCKS`."""
 
 
 @dataclass(frozen=True)
@@ -50,39 +57,62 @@ class Summary:
 SUMMARIES = tuple(field.name for field in fields(Summary))
 
 
-def blocks(
-    names: Sequence[str], size: str, done: Callable[[str], None]
-) -> dict[str, tuple[int, dict[int, float]]]:
-    """By workload: the blocks of its largest launch, and the share of warp instructions that samples are, in percent.
-    Raises the first error."""
-    found = {}
-    with closing(points.compute(_blocks, [(name, sized(name, size)) for name in names])) as ended:
-        for (name, _), one in ended:
-            if isinstance(one, WarploomError):
-                raise one
-            found[name] = one
-            done(name)
-    return found
+@dataclass(frozen=True)
+class Blocks:
+    """The blocks of a workload's largest launch; and by size of the samples the share of warp instructions that they
+    are, in percent."""
+
+    most: int
+    shares: dict[int, float]
 
 
-def _blocks(point: tuple[str, str]) -> tuple[int, dict[int, float]]:
+def _make(point: Sized) -> str:
     launches = traces(*point)
     whole = sum(launch.warp_instructions for launch in launches)
-    shares = {}
-    for count in COUNTS:
-        chosen = [frozenset(evenly(launch.blocks, count)) for launch in launches]
-        timed = sum(len(warp) for launch, numbers in zip(launches, chosen, strict=True)
-                    for warp in launch.warps if warp.block in numbers)
-        shares[count] = 100 * timed / whole
-    return max(launch.blocks for launch in launches), shares
+    shares = {count: 100 * sum(_timed(launch, count) for launch in launches) / whole for count in COUNTS}
+    return json.dumps([max(launch.blocks for launch in launches), list(shares.items())])
 
 
-def errors(
-    runs: Mapping[str, Mapping[int | None, Run]], sizes: Mapping[str, tuple[int, Mapping[int, float]]]
-) -> list[Error]:
-    """The errors of all samples that are less than the whole; `runs` by workload and sample, None for the whole."""
-    return [Error(name, sizes[name][0], count, sizes[name][1][count], *_off(of[None], of[count]))
-            for name, of in runs.items() for count in COUNTS if sizes[name][0] > count]
+def _timed(launch: Trace, count: int) -> int:
+    """Warp instructions of a launch in a sample of its blocks."""
+    chosen = frozenset(evenly(launch.blocks, count))
+    return sum(len(warp) for warp in launch.warps if warp.block in chosen)
+
+
+def _read(_: Sized, text: str) -> Blocks:
+    most, shares = json.loads(text)
+    return Blocks(most, dict(shares))
+
+
+def _name(point: Sized) -> str:
+    return f"blocks-{point.workload}-{point.size}"
+
+
+BLOCKS = Work(_make, _read, _name, Sized._asdict, SOURCES)
+"""The blocks of workloads."""
+
+
+def configurations(config: SmConfig, blocks: int | None = None) -> dict[str, SmConfig]:
+    """One machine, under the name of a sample's size, or of the whole."""
+    return {setting(blocks): config}
+
+
+def setting(blocks: int | None) -> str:
+    """The name of a sample's size."""
+    return f"{blocks or 'all'} blocks"
+
+
+def cases(blocks: Mapping[str, Blocks], size: str, config: SmConfig) -> list[Case]:
+    """Every workload whole, and by all samples that are less."""
+    return [case for name, has in blocks.items() for count in (None, *COUNTS) if count is None or has.most > count
+            for case in all_cases([name], size, configurations(config, count), count)]
+
+
+def errors(runs: Mapping[str, Runs], blocks: Mapping[str, Blocks]) -> list[Error]:
+    """The errors of all samples that are less than the whole."""
+    return [Error(name, blocks[name].most, count, blocks[name].shares[count],
+                  *_off(of[setting(None)], of[setting(count)]))
+            for name, of in runs.items() for count in COUNTS if blocks[name].most > count]
 
 
 def _off(whole: Run, sample: Run) -> tuple[float, float, float]:

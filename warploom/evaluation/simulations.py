@@ -1,21 +1,16 @@
-"""Every workload under every configuration of an experiment: simulated once, cached, on all processors or on a cluster.
-
-A result is cached, with all its inputs as its key, so that an interrupted evaluation continues where it stopped, and a
-second one has nothing to simulate. A simulation that fails does not stop the others.
-"""
+"""Every workload under every configuration of an experiment: simulated once, on all processors or on a cluster, and
+kept."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache, lru_cache, partial
-from pathlib import Path
-from socket import gethostname
+from functools import lru_cache
+from typing import Any
 
-from warploom import points, store
 from warploom.arch.config import SmConfig
-from warploom.arch.errors import ToolError, WarploomError
+from warploom.arch.errors import WarploomError
 from warploom.compiler.writeback_hints import annotate_for
+from warploom.evaluation import kept
 from warploom.evaluation.affine_structure import Structure, structure
 from warploom.evaluation.bypassing_reuse import Reuse, reuse
 from warploom.evaluation.figures import Run, Runs
@@ -26,7 +21,6 @@ from warploom.golden_model.simulate import simulate
 from warploom.golden_model.statistics import Statistics, scaled, total
 from warploom.golden_model.trace import Trace
 from warploom.golden_model.values import Values, values
-from warploom.store import Key, Kind
 
 SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/golden_model", "warploom/host",
            "warploom/programs", "warploom/evaluation/bypassing_reuse.py", "warploom/evaluation/affine_structure.py",
@@ -87,36 +81,16 @@ def arranged(wanted: Sequence[Case], found: Results) -> Simulated:
 
 
 def results(wanted: Iterable[Case], done: Callable[[Case], None], scheduler: str | None = None) -> Results:
-    """Simulate what is not cached, each case once, in this order: on this machine, or on the cluster with this address.
-    Calls `done` with each case when it ends. Raises `ToolError` if there is no such cluster."""
-    store.need_place()
-    sources = _sources()
-    keys = {case: _key(case, sources) for case in wanted}
-    found: Results = {}
-    for case, key in keys.items():
-        if (known := store.get(key, partial(_decode, case))) is not None:
-            found[case] = known
-            done(case)
-    missing = [(case, key) for case, key in keys.items() if case not in found]
-    with closing(points.compute(_simulate, missing, scheduler)) as ended:
-        for (case, key), result in ended:
-            found[case] = result if isinstance(result, WarploomError) else store.text(
-                key, partial(_given, result), partial(_decode, case))
-            done(case)
-    return found
+    """The results of cases, as `kept.results` has them."""
+    return kept.results(SIMULATION, wanted, done, scheduler)
 
 
-@cache
-def _sources() -> str:
-    """The digest of all inputs of a result, beside its configuration, as this process reads them."""
-    return store.sources(*SOURCES)
+def _name(case: Case) -> str:
+    return f"{case.workload}-{case.size}"
 
 
-def _key(case: Case, sources: str) -> Key:
-    return Key(Kind.SIMULATIONS, f"{case.workload}-{case.size}", {
-        "configuration": asdict(case.config), "workload": case.workload, "size": case.size, "blocks": case.blocks,
-        "sources": sources,
-    })
+def _inputs(case: Case) -> dict[str, Any]:
+    return {"configuration": asdict(case.config), "workload": case.workload, "size": case.size, "blocks": case.blocks}
 
 
 def _decode(case: Case, text: str) -> Run:
@@ -124,25 +98,6 @@ def _decode(case: Case, text: str) -> Run:
     found = json.loads(text)
     return Run(case.config, Statistics.from_json(found["statistics"]), Values(**found["values"]),
                Reuse(**found["reuse"]), Structure(**found["structure"]), Toggling(**found["toggling"]))
-
-
-def _simulate(point: tuple[Case, Key]) -> str:
-    """A run as it is cached; in a worker, which has a cache of its own if it is on another machine."""
-    case, key = point
-    if key.parts["sources"] != _sources():
-        raise ToolError(f"a worker on {gethostname()} has other sources of Warploom: install this version there")
-    return store.text(key, lambda _: _run(case), partial(_checked, case))
-
-
-def _given(text: str, _: Path) -> str:
-    """The text that a worker on another machine made, for the cache of this one."""
-    return text
-
-
-def _checked(case: Case, text: str) -> str:
-    """The text, if it is a run's. Raises what `_decode` raises."""
-    _decode(case, text)
-    return text
 
 
 def _run(case: Case) -> str:
@@ -153,6 +108,9 @@ def _run(case: Case) -> str:
         "reuse": asdict(_reuse(name, size)), "structure": asdict(_structure(name, size)),
         "toggling": asdict(_toggling(name, size)),
     })
+
+
+SIMULATION = kept.Work(_run, _decode, _name, _inputs, SOURCES)
 
 
 def _statistics(case: Case) -> Statistics:

@@ -1,6 +1,5 @@
 """``warploom evaluate hardware``: the mechanisms in gates, and the storage that they need."""
 
-import argparse
 import dataclasses
 import pkgutil
 from collections.abc import Iterable
@@ -10,6 +9,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import MECHANISMS
 from warploom.evaluation import hardware
 from warploom.evaluation.experiments import EXPERIMENTS
+from warploom.evaluation.study import Study
 from warploom.synth.compare import Comparison, logic_um2
 from warploom.synth.report import Row
 from warploom.verbs import Body
@@ -29,8 +29,9 @@ def overheads(experiment: str, config: SmConfig, setting: str = "") -> Body:
     return body
 
 
-def show(options: argparse.Namespace, config: SmConfig) -> Body:
+def show(study: Study) -> Body:
     """Synthesise the datapath without and with each mechanism, and the units of CORF."""
+    config = study.config
     compared, gated = hardware.off_and_on(config), hardware.ungated_and_gated(config)
     once = hardware.without_and_with_affine(config)
     for mechanism, entries in (("coalescing", compared), ("gating", gated), ("the affine unit", once)):
@@ -39,7 +40,7 @@ def show(options: argparse.Namespace, config: SmConfig) -> Body:
     parts = hardware.alone(config, hardware.CORF_UNITS)
     report.table("What CORF needs instead of coalescing", ("unit", "µm²", "SRAM bits", "ps"),
                  [(part.unit, _area(part), part.sram_bits, _delay(part)) for part in parts])
-    needs = overheads(options.experiment, config)
+    needs = overheads(study.name, config)
     return {
         "units": [entry.to_json() for entry in compared],
         "gating_units": [entry.to_json() for entry in gated],

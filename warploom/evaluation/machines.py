@@ -1,0 +1,55 @@
+"""The configurations of each experiment: functions of its machine, and of the settings that a user gives."""
+
+from collections.abc import Sequence
+
+from warploom.arch.config import SmConfig
+from warploom.evaluation import affine as of_affine
+from warploom.evaluation import bypassing as of_bypassing
+from warploom.evaluation import calibration as of_calibration
+from warploom.evaluation import coalescing as of_coalescing
+from warploom.evaluation import combination as of_combination
+from warploom.evaluation import gating as of_gating
+from warploom.evaluation import sampling as of_sampling
+
+Configurations = dict[str, SmConfig]
+
+SCARCE = "fermi"
+"""The preset whose baseline has few collectors, beside that of bypassing."""
+
+COMPOSED = "fermi"
+"""The preset on which gating is combined with coalescing."""
+
+
+def coalescing(config: SmConfig, _: Sequence[str]) -> Configurations:
+    """All alignments in both layouts, and CORF."""
+    return of_coalescing.configurations(config)
+
+
+def gating(config: SmConfig, settings: Sequence[str]) -> Configurations:
+    """All kinds of gating, and with coalescing."""
+    return of_gating.configurations(config, SmConfig.preset(COMPOSED).with_settings(list(settings)))
+
+
+def bypassing(config: SmConfig, settings: Sequence[str]) -> Configurations:
+    """All kinds of windows, on both machines."""
+    return of_bypassing.configurations(config, SmConfig.preset(SCARCE).with_settings(list(settings)))
+
+
+def affine(config: SmConfig, _: Sequence[str]) -> Configurations:
+    """All parts of the affine unit, and its bounds."""
+    return of_affine.configurations(config)
+
+
+def calibration(config: SmConfig, _: Sequence[str]) -> Configurations:
+    """The machines that were measured."""
+    return of_calibration.configurations(config)
+
+
+def combination(config: SmConfig, _: Sequence[str]) -> Configurations:
+    """All combinations of the mechanisms."""
+    return of_combination.configurations(config)
+
+
+def sampling(config: SmConfig, _: Sequence[str]) -> Configurations:
+    """The machine, which times every workload whole."""
+    return of_sampling.configurations(config)

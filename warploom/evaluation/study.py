@@ -1,0 +1,114 @@
+"""A study: an experiment with the machine, the workloads and the inputs that a user wants, and what it has found."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from warploom import report
+from warploom.arch.config import SmConfig
+from warploom.arch.errors import ConfigError, WarploomError, one_line
+from warploom.evaluation import kept
+from warploom.evaluation.experiments import BLOCKS, EXPERIMENTS, MACHINE, WORKLOADS
+from warploom.evaluation.figures import Groups, Runs
+from warploom.evaluation.kept import Sized, Work
+from warploom.evaluation.simulations import Case, Results, arranged, cases, results
+from warploom.evaluation.workloads import remaining, sized
+
+R = TypeVar("R")
+
+
+class Failure(NamedTuple):
+    """What failed: a workload, under a setting if there is one."""
+
+    workload: str
+    setting: str
+    error: str
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a user wants of experiments: of the inputs, of the machine (nothing: the usual one), of the workloads (none:
+    the usual ones), and where charts go and simulations run. `known` results need no simulation."""
+
+    size: str
+    charts: Path
+    preset: str = ""
+    settings: Sequence[str] = ()
+    workloads: Sequence[str] = ()
+    blocks: int | None = None
+    scheduler: str | None = None
+    known: Results = field(default_factory=dict)
+
+    def given(self) -> list[str]:
+        """The options of which an experiment may refuse some."""
+        return [option for option, value in ((MACHINE, self.preset or self.settings), (WORKLOADS, self.workloads),
+                                             (BLOCKS, self.blocks)) if value]
+
+
+class Study:
+    """An experiment as it is wanted. Workloads that fail are reported in `failed` and left out of `groups`. Raises
+    `ConfigError` for options that it refuses, or of no machine, and `LaunchError` for an unknown workload."""
+
+    def __init__(self, name: str, wanted: Wanted) -> None:
+        self.name, self.experiment, self.wanted = name, EXPERIMENTS[name], wanted
+        for option in wanted.given():
+            if option in self.experiment.refuses:
+                raise ConfigError(f"evaluate {name}: {option} must be left out: {self.experiment.refuses[option]}")
+        self.preset = wanted.preset or self.experiment.preset
+        self.groups: Groups = self.experiment.groups(wanted.workloads)
+        self.failed: list[Failure] = []
+
+    @cached_property
+    def config(self) -> SmConfig:
+        """Its machine, if it has one."""
+        return SmConfig.preset(self.preset).with_settings(list(self.wanted.settings))
+
+    @property
+    def names(self) -> list[str]:
+        """The workloads of all groups, each once."""
+        return list(dict.fromkeys(name for members in self.groups.values() for name in members))
+
+    def configurations(self) -> dict[str, SmConfig]:
+        """All configurations by which workloads are simulated, by setting."""
+        return self.experiment.machines(self.config, self.wanted.settings) if self.experiment.configurations else {}
+
+    def cases(self) -> list[Case]:
+        """Every workload under every configuration."""
+        return cases(self.names, self.wanted.size, self.configurations(), self.wanted.blocks)
+
+    def runs(self, needed: Sequence[Case]) -> dict[str, Runs]:
+        """The runs of cases, of which those that are not known are simulated."""
+        missing = [case for case in needed if case not in self.wanted.known]
+        simulated = arranged(needed, self.wanted.known | simulate(missing, self.wanted.scheduler))
+        self.failed += [Failure(case.workload, case.setting, one_line(str(error)))
+                        for case, error in simulated.failed.items()]
+        self.groups = remaining(self.groups, simulated.runs)
+        return simulated.runs
+
+    def by_workload(self, work: Work[Sized, R], doing: str) -> dict[str, R]:
+        """The results of work on every workload. Raises the first error if all fail."""
+        wanted = {name: Sized(name, sized(name, self.wanted.size)) for name in self.names}
+        with report.counting(doing, len(wanted)) as done:
+            known = kept.results(work, wanted.values(), lambda point: done(point.workload), self.wanted.scheduler)
+        found: dict[str, R] = {}
+        errors: dict[str, WarploomError] = {}
+        for name, point in wanted.items():
+            result = known[point]
+            if isinstance(result, WarploomError):
+                errors[name] = result
+            else:
+                found[name] = result
+        if errors and not found:
+            raise next(iter(errors.values()))
+        self.failed += [Failure(name, "", one_line(str(error))) for name, error in errors.items()]
+        self.groups = remaining(self.groups, found)
+        return found
+
+
+def simulate(wanted: Iterable[Case], scheduler: str | None) -> Results:
+    """The results of cases; progress is shown."""
+    each = list(dict.fromkeys(wanted))
+    with report.counting("simulating", len(each)) as done:
+        return results(each, lambda case: done(f"{case.workload}, {case.setting}"), scheduler)

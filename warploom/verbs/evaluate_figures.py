@@ -1,0 +1,172 @@
+"""``warploom evaluate`` of the experiments that draw figures of the sources, and of the calibration."""
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from warploom import report
+from warploom.evaluation import (
+    affine,
+    affine_table,
+    bypassing,
+    calibration,
+    charts,
+    coalescing,
+    gating,
+    placement,
+    register_file_energy,
+    repeating,
+    sensitivity,
+    tables,
+)
+from warploom.evaluation.figures import Figure, Measured, Runs
+from warploom.evaluation.machines import COMPOSED, SCARCE
+from warploom.evaluation.placement_runs import PLACES
+from warploom.evaluation.pressure import HEADINGS, pressure
+from warploom.evaluation.sensitivity import Headline
+from warploom.evaluation.study import Study
+from warploom.verbs import Body
+from warploom.verbs.evaluate_hardware import overheads
+
+MOST_COLUMNS = 8
+"""Columns of workloads in a table."""
+
+
+def coalesced(study: Study) -> Body:
+    """[RADAIDEH], chapter 3: every workload under every setting, and every figure."""
+    runs = study.runs(study.cases())
+    body = _figures(study, coalescing.figures(), runs, study.preset)
+    return {**body, **_energy(study, coalescing.HEADLINES, coalescing.PARTED, runs),
+            **_pressure("without coalescing and with ideal alignment", runs, ("wid_off", "wid_ideal"))}
+
+
+def gated(study: Study) -> Body:
+    """Chapter 4: the same, and the storage of the zero masks."""
+    runs = study.runs(study.cases())
+    body = _figures(study, gating.figures(), runs, f"{study.preset}, with coalescing {COMPOSED}")
+    body |= _energy(study, gating.HEADLINES, gating.PARTED, runs)
+    configurations = study.configurations()
+    needs = {setting: overheads(study.name, configurations[setting], f"{setting} of ")
+             for setting in gating.OVERHEADS}
+    return {**body, "overheads": {setting: found["overheads"] for setting, found in needs.items()}}
+
+
+def bypassed(study: Study) -> Body:
+    """[BOW]: every workload under every setting, every figure, and the registers that are transient."""
+    runs = study.runs(study.cases())
+    body = _figures(study, bypassing.figures(), runs, f"{study.preset}, and {SCARCE} where it says so")
+    body |= _energy(study, bypassing.HEADLINES, bypassing.PARTED, runs)
+    pressed = _pressure("without bypassing and with hints", runs, bypassing.PRESSED)
+    rows = bypassing.transient(runs)
+    report.table("Registers of a thread that need a row of the register file", bypassing.TRANSIENT_COLUMNS, rows)
+    return {**body, **pressed, "transient": [dict(zip(bypassing.TRANSIENT_COLUMNS, row, strict=True)) for row in rows],
+            "occupancy": {preset: _occupancy(study, runs, group, preset)
+                          for group, preset in (("", study.preset), (bypassing.SCARCE, SCARCE))}}
+
+
+def _occupancy(study: Study, runs: Mapping[str, Runs], group: str, preset: str) -> list[Body]:
+    """Registers without rows, and the warps that the register file then holds."""
+    rows = bypassing.occupancy(runs, study.groups, group)
+    report.table(f"Registers that have a row with transient = on, and occupancy, {preset}", bypassing.ROW_COLUMNS, rows)
+    return [dict(zip(bypassing.ROW_COLUMNS, row, strict=True)) for row in rows]
+
+
+def affinely(study: Study) -> Body:
+    """[AFFINE]: every workload under every setting, every figure, and Table 1."""
+    runs = study.runs(study.cases())
+    body = _figures(study, affine.figures(), runs, study.preset)
+    body |= _energy(study, affine.HEADLINES, affine.PARTED, runs)
+    pressed = _pressure("without the affine unit and with all of it", runs, affine.PRESSED)
+    rows = affine_table.rows(runs)
+    for first in range(1, len(runs) + 1, MOST_COLUMNS):
+        columns = slice(first, first + MOST_COLUMNS)
+        report.table("Table 1", ("what", *[*runs][first - 1 : columns.stop - 1], "seed"),
+                     [(row[0], *row[1:-1][first - 1 : columns.stop - 1], row[-1]) for row in rows])
+    return {**body, **pressed, "table_1": {key: dict(zip(runs, values, strict=True)) for key, *values, _ in rows}}
+
+
+def calibrated(study: Study) -> Body:
+    """Instructions per cycle beside those of GPGPU-Sim, kernel by kernel."""
+    runs, size = study.runs(study.cases()), study.wanted.size
+    rows = calibration.rows(runs, size)
+    report.table(f"Instructions per cycle of {study.config.name} (kernels: {size}) beside GPGPU-Sim's (default)",
+                 calibration.COLUMNS, [row.shown for row in rows])
+    shown = [dict(zip(calibration.COLUMNS, row.shown, strict=True)) for row in rows]
+    return {"size": size, "calibration": shown, "settings": _settings(study, runs), "runs": _statistics(runs)}
+
+
+def placed(study: Study) -> Body:
+    """[RADAIDEH], chapter 5: kernels as threads of a multi-core machine."""
+    found = study.by_workload(PLACES, "simulating")
+    body = _measured(study, placement.figures(), found, "16 cores")
+    return {**body, "placed": {name: dataclasses.asdict(one) for name, one in found.items()}}
+
+
+def _figures(study: Study, figures: Iterable[Figure], runs: Mapping[str, Runs], presets: str) -> Body:
+    """Draw and print figures, and keep the statistics of all runs; `presets` names the machine."""
+    return {**_measured(study, figures, runs, presets), "settings": _settings(study, runs), "runs": _statistics(runs)}
+
+
+def _settings(study: Study, runs: Mapping[str, Runs]) -> Body:
+    """How to repeat a run of each setting."""
+    of_kernel = next(iter(runs.values()))
+    return {setting: repeating.options(run.config, study.preset) for setting, run in of_kernel.items()}
+
+
+def _statistics(runs: Mapping[str, Runs]) -> Body:
+    """The statistics of all runs."""
+    return {kernel: {setting: run.statistics.to_json() for setting, run in of_kernel.items()}
+            for kernel, of_kernel in runs.items()}
+
+
+def _measured(study: Study, figures: Iterable[Figure], runs: Mapping[str, Any], presets: str) -> Body:
+    """Draw and print figures."""
+    wanted = study.wanted
+    found = [figure.measure(runs, study.groups) for figure in figures]
+    what = ", ".join([presets, *wanted.settings, f"{wanted.size} size"])
+    _draw(found, wanted.charts, what)
+    for measured in found:
+        tables.show(measured)
+    tables.show_averages(found)
+    report.fields("What this was", {"configuration and inputs": what, "charts, PNG and SVG": wanted.charts})
+    groups = {name: list(members) for name, members in study.groups.items()}
+    return {"size": wanted.size, "charts": str(wanted.charts), "groups": groups,
+            "figures": [measured.to_json() for measured in found]}
+
+
+def _draw(found: list[Measured], folder: Path, caption: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with report.counting("drawing", len(found)) as done:
+        for measured in found:
+            charts.draw(measured, folder, caption)
+            done(measured.figure.number)
+
+
+def _energy(study: Study, headlines: Sequence[Headline], settings: Mapping[str, str],
+            runs: Mapping[str, Runs]) -> Body:
+    """The energy of the register file by part, and what each assumption carries of the figures, over the first
+    group."""
+    group, members = next(iter(study.groups.items()))
+    averaged = {name: runs[name] for name in members}
+    parts = register_file_energy.shares(averaged, settings)
+    report.table(f"Dynamic energy of the register file by part, % of the baseline's, {group}",
+                 ("setting", *register_file_energy.PARTS, "total"),
+                 [(part["setting"], *(round(part[name], 1) for name in (*register_file_energy.PARTS, "total")))
+                  for part in parts])
+    rows = sensitivity.rows(headlines, averaged)
+    report.table(f"What assumptions carry: each over its range, averages in %, {group}", sensitivity.COLUMNS,
+                 [tuple(round(value, 2) if isinstance(value, float) else value for value in row.values())
+                  for row in rows])
+    return {"energy": parts, "toggling": {workload: next(iter(found.values())).toggling.shares()
+                                         for workload, found in runs.items()}, "sensitivity": rows}
+
+
+def _pressure(which: str, runs: Mapping[str, Runs], settings: Sequence[str]) -> Body:
+    """What schedulers wait for under some of the settings."""
+    found = [{"kernel": kernel, "setting": setting,
+              **pressure(of_kernel[setting].statistics, of_kernel[setting].config)}
+             for kernel, of_kernel in runs.items() for setting in settings]
+    report.table(f"What the schedulers wait for, {which}", ("kernel", "setting", *HEADINGS.values()),
+                 [tuple(entry.values()) for entry in found])
+    return {"pressure": found}
