@@ -192,6 +192,45 @@ def test_areas_and_paths(page: html.HtmlElement) -> None:
         "MaskBuffer": [panels.NONE] * 3}
 
 
+NEED = {"what": "buffer", "unit": "bytes", "ours": 2560.0, "published": "2.25 KB"}
+
+
+def test_what_mechanisms_need(tmp_path: Path) -> None:
+    """Bars are of bytes; the table has the rest, too."""
+    share = {"what": "share", "unit": "%", "ours": 3.9, "published": "3.1 %"}
+    beside = {"unit": "bytes", "what": "table", "corf": 512.0, "corf_published": "512 B", "ours": 0,
+              "ours_published": "0"}
+    gated = {**HARDWARE, "experiment": "gating", "units": [],
+             "overheads": {"bytes": [NEED, share], "threads": [{**NEED, "ours": 9792.0}, {**share, "ours": 7.5}]}}
+    page = written(tmp_path / "report.html", gated, {**HARDWARE, "overheads": [beside], "affine_registers": [NEED]})
+    (section,) = panels_of(page, "gating")
+    assert rows(section.find(".//table")) == {
+        "what": ["bytes", "threads", "unit", "published"], "buffer": ["2,560.0", "9,792.0", "bytes", "2.25 KB"],
+        "share": ["3.9", "7.5", "%", "3.1 %"]}
+    bars = data(page)["charts"][section.get("id")]["data"]
+    assert [(bar["name"], bar["x"], bar["y"]) for bar in bars] == [
+        ("bytes", ["buffer"], [2560.0]), ("threads", ["buffer"], [9792.0])]
+    beside_corf, affine = panels_of(page, "hardware")[2:]
+    assert rows(beside_corf.find(".//table"))["table"] == ["512.0", "0.0", "bytes", "512 B", "0"]
+    assert rows(affine.find(".//table"))["buffer"] == ["2,560.0", "bytes", "2.25 KB"]
+
+
+def test_energy(tmp_path: Path) -> None:
+    """Bars of an assumption start at our figure and end at those with its least and its most value."""
+    carried = {"figure": "Fig. 4.9", "published": "27.0", "ours": 47.5, "assumption": "row_share", "least": 0.0,
+               "most": 0.4, "with least": 51.25, "with most": 44.0, "range": 7.25}
+    parts = {"setting": "bytes_off", "macros": 40.0, "wires": 20.0, "registers": 25.0, "selection": 10.0, "clock": 0.0,
+             "overhead": 5.0, "total": 100.0, "added": {"zero masks": 5.0}}
+    page = written(tmp_path / "report.html", {**EVALUATED, "figures": [], "runs": {}, "pressure": [],
+                                              "sensitivity": [carried], "energy": [parts]})
+    energy, assumptions = panels_of(page, "coalescing")
+    assert rows(energy.find(".//table"))["bytes_off"] == ["40.0", "20.0", "25.0", "10.0", "0.0", "5.0"]
+    assert assumptions.find("h3").text == "Fig. 4.9: what each assumption carries, ours 47.5, published 27.0"
+    assert rows(assumptions.find(".//table"))["row share"] == ["51.2", "44.0", "0", "0.4"]
+    least, most = data(page)["charts"][assumptions.get("id")]["data"]
+    assert (least["base"], least["y"], most["y"]) == ([47.5], [3.75], [-3.5])
+
+
 def test_averages_over_groups(tmp_path: Path) -> None:
     grouped = copy.deepcopy(EVALUATED)
     for series in grouped["figures"][0]["series"].values():
@@ -355,7 +394,8 @@ TABLES: dict[str, dict[str, Any]] = {
         "averages": [
             {"figure": "Fig. 1", "quantity": "4 bytes", "13 of [X]": 20.5, "seven": 11.2, "published": "27.3"},
             {"figure": "Fig. 1", "quantity": "1 byte", "13 of [X]": 79.5, "seven": 88.8, "published": ""},
-            {"figure": "Fig. 2", "quantity": "zeros", "13 of [X]": 14.0, "seven": 10.5, "published": "20.0"}]},
+            {"figure": "Fig. 2", "title": "Zeros", "quantity": "zeros", "13 of [X]": 14.0, "seven": 10.5,
+             "published": "20.0"}]},
     "combination": {"combinations": [
         {"combination": "none", "ipc": 1, "ipc_expected": 1, "accesses": 1, "accesses_expected": 1, "energy": 1,
          "energy_expected": 1},
@@ -387,6 +427,12 @@ def test_what_experiments_print_as_tables(
     found = [rows(table) for table in page.get_element_by_id(experiment).iter("table")]
     assert [{name: of[name] for name in wanted} for of, wanted in zip(found, expected, strict=True)] == expected
     assert len(data(page)["charts"]) == len(expected)
+
+
+def test_figures_of_workloads_have_their_subjects(tmp_path: Path) -> None:
+    page = written(tmp_path / "report.html", {"schema": 2, "verb": "evaluate", "version": "0.1.0",
+                                              "experiment": "workloads", **TABLES["workloads"]})
+    assert [section.find("h3").text for section in panels_of(page, "workloads")] == ["Fig. 1", "Fig. 2: Zeros"]
 
 
 def test_a_reason_for_every_published_figure() -> None:

@@ -171,6 +171,20 @@ def test_print(browser: Browser, path: Path, tmp_path: Path) -> None:
     opened.close()
 
 
+def test_paper_has_averages_and_no_rows_of_programs(browser: Browser, path: Path) -> None:
+    opened = Opened(browser, path)
+    opened.draw_all()
+    page = opened.page
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    figure, area = page.locator("#coalescing-fig-3-21"), page.locator("#hardware-area-coalescing")
+    assert figure.locator("details tr").filter(visible=True).all_inner_texts() == [
+        "program\treg\tideal", "average\t3.4\t10.8", "published\t31.8\t≤ 33.8"]
+    assert not figure.locator(".compared").is_visible()
+    assert area.locator("details tbody tr").filter(visible=True).count() == 2
+    opened.close()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_accessibility(browser: Browser, path: Path, scheme: str) -> None:
     """The rules of axe-core, which include those of WCAG 2."""

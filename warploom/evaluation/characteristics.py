@@ -134,14 +134,15 @@ def _shares(
 
 
 def averages(counted: Mapping[str, Characteristics], over: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
-    """A record for each quantity: figure, name, the mean over each group in percent, and the published value."""
+    """A record for each quantity: figure and its title, name, the mean over each group in percent, and the published
+    value."""
     found = []
     for figure in figures():
         values = figure.measure(counted).values
         for series in figure.series:
             means = {group: fmean(values[series.key][name] for name in names) for group, names in over.items()}
             known = figure.published.get(series.key)
-            found.append({"figure": figure.number, "quantity": series.key, **means,
+            found.append({"figure": figure.number, "title": figure.title, "quantity": series.key, **means,
                           "published": "" if known is None else str(known)})
     return found
 

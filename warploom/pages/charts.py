@@ -33,20 +33,28 @@ def bars(panel: Panel) -> Json:
     """Bars side by side or stacked: rows, then averages, then the published values, hatched."""
     groups = [*panel.rows, *panel.averages, *([PUBLISHED] if panel.published else [])]
     figure = go.Figure([_trace(panel, number, groups) for number in range(len(panel.columns))])
-    figure.update_layout(barmode="relative" if panel.stacked else "group", bargap=0.25, bargroupgap=0.04,
+    figure.update_layout(barmode=_mode(panel), bargap=0.25, bargroupgap=0.04,
                          hovermode="closest", dragmode=False, showlegend=len(panel.columns) > 1)
     figure.update_yaxes(title_text=panel.unit, fixedrange=True)
     figure.update_xaxes(type="category", fixedrange=True, showgrid=False, tickmode="array", tickvals=groups,
                         ticktext=["<br>".join(wrap(group, LABEL)) for group in groups])
     if panel.averages:
         figure.add_vline(x=len(panel.rows) - 0.5, line_dash="dot", line_width=1)
+    if panel.base is not None:
+        figure.add_hline(y=panel.base, line_width=1)
     return _plain(figure, width=_width(panel, len(groups)))
+
+
+def _mode(panel: Panel) -> str:
+    """How the bars of a row stand: those that start at a base, one above and one below it, are in one place."""
+    return "relative" if panel.stacked else "group" if panel.base is None else "overlay"
 
 
 def _trace(panel: Panel, number: int, groups: Sequence[str]) -> go.Bar:
     column = panel.columns[number]
     values = [row[number] for row in (*panel.rows.values(), *panel.averages.values())]
-    starts = [0.0 for _ in values]
+    starts = [panel.base or 0.0 for _ in values]
+    values = [None if value is None else value - start for value, start in zip(values, starts, strict=True)]
     if panel.published:
         start, height = _extent(panel, column)
         values, starts = [*values, height], [*starts, start]

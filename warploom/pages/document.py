@@ -85,6 +85,22 @@ class Point(msgspec.Struct):
     area_um2: float | None = None
 
 
+Record = dict[str, str | float]
+"""A row of a table."""
+
+
+class Energy(msgspec.Struct):
+    """The energy of the register file under a setting, by part, in percent of that of its baseline."""
+
+    setting: str
+    macros: float
+    wires: float
+    registers: float
+    selection: float
+    clock: float
+    overhead: float
+
+
 class Document(msgspec.Struct):
     """What an experiment, or a sweep, found. `groups` are the workloads of each average; `runs` are statistics, by
     workload and setting; `settings` how to repeat them."""
@@ -101,16 +117,20 @@ class Document(msgspec.Struct):
     groups: dict[str, list[str]] = {}
     runs: dict[str, dict[str, dict[str, Any]]] = {}
     settings: dict[str, list[str]] = {}
-    pressure: list[dict[str, str | float]] = []
-    calibration: list[dict[str, str | float]] = []
+    pressure: list[Record] = []
+    energy: list[Energy] = []
+    sensitivity: list[Record] = []
+    overheads: list[Record] | dict[str, list[Record]] = []
+    affine_registers: list[Record] = []
+    calibration: list[Record] = []
     units: list[Comparison] = []
     gating_units: list[Comparison] = []
     affine_units: list[Comparison] = []
     networks: list[Network] = []
     points: list[Point] = []
-    averages: list[dict[str, str | float]] = []
-    combinations: list[dict[str, str | float]] = []
-    samples: list[dict[str, str | float]] = []
+    averages: list[Record] = []
+    combinations: list[Record] = []
+    samples: list[Record] = []
 
     @property
     def preset(self) -> str | None:

@@ -3,6 +3,7 @@
 
 const root = document.documentElement;
 const PAPER_WIDTH = 660;
+const PAPER_HEIGHT = { wide: 220, square: 300 }; // as page.css has them
 
 async function unpacked(id) {
   const bytes = Uint8Array.from(atob(document.getElementById(id).textContent.trim()), (one) => one.charCodeAt(0));
@@ -45,7 +46,7 @@ function draw(place, data, width) {
     shapes: (layout.shapes || []).map((shape) => ({ ...shape, line: { ...shape.line, color: look.of("--soft") } })),
     legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: look.font },
     hoverlabel: { bgcolor: look.of("--panel"), bordercolor: look.of("--line"), font: look.font },
-    autosize: !width, width: width || undefined, height: width ? 300 : undefined,
+    autosize: !width, width: width || undefined, height: width ? PAPER_HEIGHT[place.classList.contains("square") ? "square" : "wide"] : undefined,
   };
   Plotly.react(place, coloured, styled, { displayModeBar: false, responsive: !width });
   const scroll = place.closest(".scroll");

@@ -8,11 +8,13 @@ from math import isclose
 from statistics import fmean
 
 from warploom.evaluation.published import Published
-from warploom.pages.document import Comparison, Document, Figure, Point, Series, Unit
+from warploom.pages.document import Document, Figure, Point, Series
 from warploom.pages.links import run_link
 from warploom.pages.why import Why, why
 
 AVERAGE, PUBLISHED, IN_ALL = "average", "published", "in all"
+
+PROGRAM = "program"
 
 NONE = "\u2013"
 """The cell of a number that there is not: a dash."""
@@ -37,13 +39,14 @@ class Compared:
 class Panel:
     """Numbers by row and column. `averages` are further rows; `published` has texts as the source prints them; `links`
     lead from a row to the statistics of its runs, `settings` names these by column; `notes` are columns of text.
-    A panel with a `front` is a plot of its second column over the first, in which these rows stand out."""
+    `others` are rows of the table without bars, since their unit is another one. Bars start at `base`, or at 0. A
+    panel with a `front` is a plot of its second column over the first, in which these rows stand out."""
 
     key: str
     title: str
     columns: Sequence[str]
     rows: Mapping[str, Values]
-    row_name: str = "program"
+    row_name: str = PROGRAM
     unit: str = "%"
     digits: int = 1
     stacked: bool = False
@@ -54,12 +57,19 @@ class Panel:
     links: Mapping[str, str] = field(default_factory=dict)
     settings: Sequence[Sequence[str]] = ()
     notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    others: Mapping[str, Values] = field(default_factory=dict)
+    base: float | None = None
     front: frozenset[str] | None = None
 
     @property
     def caption(self) -> str:
         """Title and unit."""
         return f"{self.title}, {self.unit}" if self.unit else self.title
+
+    @property
+    def is_by_program(self) -> bool:
+        """Whether the table has a row for each program."""
+        return self.row_name == PROGRAM
 
     @property
     def in_all(self) -> bool:
@@ -70,6 +80,11 @@ class Panel:
     def table_columns(self) -> list[str]:
         """Columns of numbers in the table."""
         return [*self.columns, *([IN_ALL] if self.in_all else [])]
+
+    @property
+    def table_rows(self) -> dict[str, Values]:
+        """Rows of the table, those without bars last."""
+        return {**self.rows, **self.others}
 
     def cells(self, values: Values) -> list[str]:
         """A row of the table."""
@@ -90,6 +105,7 @@ class Panel:
         """The chart in words, for who cannot see it."""
         bars = "; ".join(f"{column} {cell}" for column, cell in zip(self.columns, self._summary(), strict=False))
         kind = "Marks" if self.front is not None else "Stacked bars" if self.stacked else "Bars"
+        kind += "" if self.base is None else f" from {self.base:,.{self.digits}f}"
         return f"{kind}: {self.caption}, by {self.row_name}. {bars}. All numbers are in the table below."
 
     def _summary(self) -> list[str]:
@@ -107,7 +123,7 @@ class Panel:
         text = io.StringIO()
         lines = csv.writer(text, lineterminator="\n")
         lines.writerow([self.row_name, *self.columns])
-        lines.writerows([name, *values] for name, values in {**self.rows, **self.averages}.items())
+        lines.writerows([name, *values] for name, values in {**self.table_rows, **self.averages}.items())
         if self.published:
             lines.writerow([PUBLISHED, *(self.published.get(column) for column in self.columns)])
         return text.getvalue()
@@ -116,7 +132,7 @@ class Panel:
         """The same by column; `null` where there is no number."""
         return {
             "title": self.title, "unit": self.unit, "columns": list(self.columns),
-            "rows": {name: list(values) for name, values in self.rows.items()},
+            "rows": {name: list(values) for name, values in self.table_rows.items()},
             "averages": {name: list(values) for name, values in self.averages.items()},
             "published": dict(self.published),
         }
@@ -128,7 +144,7 @@ def of_figure(document: Document, slug: str, figure: Figure) -> Panel:
     published = {key: series.published for key, series in figure.series.items() if series.published is not None}
     settings = list(dict.fromkeys(name for series in figure.series.values() for name in series.settings))
     return Panel(
-        f"{slug}-{_key(figure.figure, figure.note)}",
+        f"{slug}-{identifier(figure.figure, figure.note)}",
         f"{figure.figure}: {figure.title}{f', {figure.note}' if figure.note else ''}", list(figure.series),
         {name: [series.kernels.get(name) for series in figure.series.values()] for name in kernels},
         stacked=figure.stacked or _are_shares(figure),
@@ -200,14 +216,6 @@ def of_calibration(document: Document, slug: str) -> list[Panel]:
                   "instructions per cycle", 2, links=links)]
 
 
-def of_hardware(document: Document, slug: str) -> list[Panel]:
-    """Areas and longest paths of units, without and with each mechanism."""
-    parts = {"coalescing": document.units, "gating": document.gating_units, "the affine unit": document.affine_units,
-             **{f"windows, {network.configuration}": network.units for network in document.networks}}
-    return [panel for name, compared in parts.items() if compared
-            for panel in (_areas(slug, name, compared), _paths(slug, name, compared))]
-
-
 def of_workloads(document: Document, slug: str) -> list[Panel]:
     """What the workloads of each list are made of, beside what a source prints of its own."""
     found = []
@@ -215,7 +223,8 @@ def of_workloads(document: Document, slug: str) -> list[Panel]:
         entries = {str(entry["quantity"]): entry for entry in document.averages if entry["figure"] == figure}
         rows = {group: [float(entry[group]) for entry in entries.values()] for group in document.groups}
         published = {key: str(entry["published"]) for key, entry in entries.items() if entry["published"]}
-        found.append(Panel(f"{slug}-{_key(figure)}", figure, list(entries), rows, "list", stacked=len(entries) > 1,
+        title = next((f"{figure}: {entry['title']}" for entry in entries.values() if "title" in entry), figure)
+        found.append(Panel(f"{slug}-{identifier(figure)}", title, list(entries), rows, "list", stacked=len(entries) > 1,
                            published=published))
     return found
 
@@ -261,39 +270,9 @@ def of_sweep(document: Document, slug: str) -> list[Panel]:
 def _plot(slug: str, points: Sequence[Point], across: str, speed: str, value: Callable[[Point], float]) -> Panel:
     names = {", ".join(f"{name}={text}" for name, text in point.values.items()): point for point in points}
     front = frozenset(name for name, point in names.items() if point.front)
-    return Panel(f"{slug}-{_key(across)}", f"{speed} over {across}", [across, speed],
+    return Panel(f"{slug}-{identifier(across)}", f"{speed} over {across}", [across, speed],
                  {name: [value(point), point.speed] for name, point in names.items()}, "machine", "", 3, front=front,
                  notes={"": ["on the front"], **{name: ["yes" if name in front else "no"] for name in names}})
-
-
-def _areas(slug: str, name: str, compared: Sequence[Comparison]) -> Panel:
-    rows = {entry.unit: [_area(entry.before), _area(entry.after)] for entry in compared}
-    notes = {entry.unit: [f"{entry.added_um2:+,.0f}", f"{(entry.after or entry.before or _NONE).instances}"]
-             for entry in compared}
-    return Panel(f"{slug}-area-{_key(name)}", f"Logic of one instance, without and with {name}", ["without", "with"],
-                 rows, "unit", "µm²", 0, notes={"": ["adds in all, µm²", "instances"], **notes})
-
-
-def _paths(slug: str, name: str, compared: Sequence[Comparison]) -> Panel:
-    rows = {entry.unit: [_delay(entry.before), _delay(entry.after)] for entry in compared}
-    notes = {entry.unit: [_path(entry.after or entry.before)] for entry in compared}
-    return Panel(f"{slug}-path-{_key(name)}", f"Longest path, without and with {name}", ["without", "with"],
-                 rows, "unit", "ps", 0, notes={"": ["from and to"], **notes})
-
-
-_NONE = Unit("", 0, 0.0, 0, 0.0, "", "")
-
-
-def _area(unit: Unit | None) -> float | None:
-    return unit.logic_um2 if unit else None
-
-
-def _delay(unit: Unit | None) -> float | None:
-    return unit.delay_ps if unit and unit.end else None
-
-
-def _path(unit: Unit | None) -> str:
-    return f"{unit.start} → {unit.end}" if unit and unit.end else NONE
 
 
 def percent(counts: Sequence[float]) -> list[float]:
@@ -318,7 +297,7 @@ def difference(published: str, ours: float) -> float:
 def _shares(document: Document, slug: str, title: str, columns: Sequence[str], rows: Mapping[str, Sequence[float]], *,
             settings: list[str]) -> Panel:
     averages = {AVERAGE: [fmean(column) for column in zip(*rows.values(), strict=True)]} if rows else {}
-    return Panel(f"{slug}-{_key(title)}", title, columns, rows, stacked=True, averages=averages,
+    return Panel(f"{slug}-{identifier(title)}", title, columns, rows, stacked=True, averages=averages,
                  links=_links(document, slug, list(rows), settings), settings=[settings] * len(columns))
 
 
@@ -343,7 +322,7 @@ def _link(document: Document, slug: str, name: str, settings: Sequence[str]) -> 
     return run_link(slug, name, known) if known else None
 
 
-def _key(*words: str) -> str:
+def identifier(*words: str) -> str:
     """Words as a part of an identifier."""
     text = "".join(character if character.isalnum() else " " for character in " ".join(words).lower())
     return "-".join(text.split())

@@ -9,7 +9,7 @@ from typing import Any
 from plotly.offline import get_plotlyjs
 
 from warploom.evaluation.published import Published
-from warploom.pages import charts, panels, rendering
+from warploom.pages import charts, costs, panels, rendering
 from warploom.pages.document import SWEEP, Document, checked
 from warploom.pages.links import experiment_command, run_commands
 from warploom.pages.panels import AVERAGE, Panel
@@ -70,10 +70,12 @@ def _part(slug: str, document: Document) -> Part:
     title = rendering.TITLES.get(document.experiment, document.experiment.replace("_", " ").capitalize())
     if slug != document.experiment:
         title += f", {slug.removeprefix(f'{document.experiment}-')}"
-    details = [*panels.of_pressure(document, slug), *panels.of_stalls(document, slug),
+    details = [*costs.of_energy(document, slug), *costs.of_sensitivity(document, slug),
+               *panels.of_pressure(document, slug), *panels.of_stalls(document, slug),
                *panels.of_widths(document, slug)]
     shown = [*(panels.of_figure(document, slug, figure) for figure in document.figures),
-             *panels.of_calibration(document, slug), *panels.of_hardware(document, slug),
+             *panels.of_calibration(document, slug), *costs.of_hardware(document, slug),
+             *costs.of_overheads(document, slug),
              *panels.of_workloads(document, slug), *panels.of_combinations(document, slug),
              *panels.of_samples(document, slug), *panels.of_sweep(document, slug)]
     return Part(slug, title, document, shown, details)

@@ -10,6 +10,7 @@ def show(study: Study) -> Body:
     """The counts of the workloads' traces."""
     counted = study.by_workload(COUNTS, "counting")
     rows = averages(counted, study.groups)
-    report.table("Workloads: means over lists, %", rows[0], [row.values() for row in rows])
+    columns = ("figure", "quantity", *study.groups, "published")
+    report.table("Workloads: means over lists, %", columns, [[row[name] for name in columns] for row in rows])
     return {"size": study.wanted.size, "averages": rows, "workloads": by_workload(counted),
             "groups": {name: list(members) for name, members in study.groups.items()}}
