@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +48,9 @@ MAKE = f" -- VM_PARALLEL_BUILDS=0 OPT_FAST={OPTIMISE}\\ -include\\ common.h"
 module, take almost twice as long. By default Verilator's makefile optimises for size. -O2 takes a third longer to build
 and runs 7 % faster, and -O0 builds in half the time: most tests build about as long as they run.
 """
+
+PYTHON = f"PYTHON3={sys.executable}\\ -I\\ -S"
+"""A variable of make: by default Verilator's makefile calls `python`, which need not be on the path."""
 
 REWRITTEN = "test_*.py"
 """Files in which cocotb rewrites assertions, for better messages. All imported files would cost every run more than a
@@ -108,7 +112,7 @@ class _Runner(cocotb_runner.Verilator):
 
     def _set_env_build(self) -> None:
         super()._set_env_build()
-        self.env |= {"VERILATOR_ROOT": str(verilator_folder()), "MAKEFLAGS": MAKE,
+        self.env |= {"VERILATOR_ROOT": str(verilator_folder()), "MAKEFLAGS": f"{MAKE} {PYTHON}",
                      "CPATH": str(self._includes)}
 
     def _build_command(self) -> list[list[str]]:
