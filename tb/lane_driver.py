@@ -5,7 +5,6 @@ import random
 from warploom.arch.encoding import modifier_fields
 from warploom.arch.isa import INTEGER_OPS, MODIFIERS, Instruction, Op
 from warploom.arch.modifiers import MODIFIER_KINDS, Combine, Cond, Kind
-from warploom.rtl.lane_control import DECODING
 
 OPS = sorted(INTEGER_OPS)
 CORNERS = (0, 1, 2, 31, 32, 33, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFE, 0xFFFFFFFF, 0xAAAAAAAA, 0x3210)
@@ -40,12 +39,6 @@ def modifiers(rng: random.Random, op: Op) -> dict[str, int]:
 def encoded(op: Op, chosen: dict[str, int]) -> int:
     """The modifier field of the issue port."""
     return sum(chosen[name] << offset for name, offset, _ in modifier_fields(op))
-
-
-def control(op: Op, chosen: dict[str, int]) -> dict[str, int]:
-    """The control signals of a lane."""
-    static = {name: getattr(value, "value", value) for name, value in DECODING[op].items()}
-    return static | chosen
 
 
 def timing(op: Op) -> int:

@@ -11,13 +11,11 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from amaranth.lib import wiring
-
-from warploom import report, store
+from warploom import store
 from warploom.arch.config import SmConfig
-from warploom.arch.errors import ToolError
+from warploom.arch.errors import ToolError, warn
 from warploom.compiler.compile import compile_file
 from warploom.kernels.launchfile import LaunchFile
 from warploom.tb import gtkwave, runner
@@ -25,6 +23,9 @@ from warploom.tb.identity import identity
 from warploom.tb.player import play
 from warploom.tb.tape import Refused, tape
 from warploom.tb.toolchain import best_waves
+
+if TYPE_CHECKING:
+    from amaranth.lib import wiring
 
 JOB, RESULT = "WARPLOOM_JOB", "result.json"
 """The environment variable with the bench's job, and the file of its results."""
@@ -87,7 +88,7 @@ class Lockstep:
 
 def lockstep(
     config: SmConfig, file: LaunchFile, seed: int = 1, *, cycles: int | None = None, waves: int = 0,
-    record: Path | None = None, component: wiring.Component | None = None, replay: bool = False,
+    record: Path | None = None, component: "wiring.Component | None" = None, replay: bool = False,
 ) -> Lockstep:
     """Run the kernel of a launch file. `cycles`, if given, is the number of cycles of the model: the run must take as
     many. `waves` requests a waveform of this number of cycles from the first on, `record` one of all cycles in that
@@ -135,7 +136,7 @@ def _replay(made: runner.Build, file: LaunchFile, seed: int) -> Lockstep:
     try:
         return _replayed(made, file, seed)
     except Refused as error:
-        report.warn(f"{file.path}: the bench runs instead of a replay: {error}")
+        warn(f"{file.path}: the bench runs instead of a replay: {error}")
         return _compare(made, [file], seed)[0]
     except ReplayError as error:
         doubt = error
@@ -212,7 +213,7 @@ def _read(folder: Path) -> list[dict[str, Any]]:
 
 
 def _record(
-    config: SmConfig, component: wiring.Component | None, file: LaunchFile, seed: int, cycle: int
+    config: SmConfig, component: "wiring.Component | None", file: LaunchFile, seed: int, cycle: int
 ) -> Path | None:
     """A waveform of the cycles before a difference, from a repetition of the run; None if it cannot be made."""
     try:

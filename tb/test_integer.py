@@ -17,7 +17,8 @@ from warploom.rtl.lane import STAGES
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.codec import join
-from warploom.tb.lane_driver import OPS, control, encoded, modifiers, operand, timing
+from warploom.tb.lane_control import control
+from warploom.tb.lane_driver import OPS, encoded, modifiers, operand, timing
 
 CYCLES = 600
 DRAIN = 20

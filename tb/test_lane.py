@@ -13,7 +13,8 @@ from warploom.golden_model.lane import lane
 from warploom.rtl.lane import STAGES
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from warploom.tb.lane_driver import MASK, OPS, control, modifiers, operand
+from warploom.tb.lane_control import control
+from warploom.tb.lane_driver import MASK, OPS, modifiers, operand
 
 CYCLES = 20000
 WITH_VERDICT = (Op.IADD, Op.ISUB, Op.IMAD, Op.ISETP)

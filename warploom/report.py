@@ -15,7 +15,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from warploom import __version__
-from warploom.arch.errors import one_line
 from warploom.files import write_whole
 from warploom.origin import commit
 
@@ -51,11 +50,6 @@ def text(title: str, content: str) -> None:
     console().print(f"[bold]{escape(title)}[/bold]")
     print(content, end="" if content.endswith("\n") else "\n")
     print(flush=True)
-
-
-def warn(message: str) -> None:
-    """Print one line to standard error."""
-    print(f"warploom: warning: {one_line(message)}", file=sys.stderr)
 
 
 def console() -> Console:

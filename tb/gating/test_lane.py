@@ -16,7 +16,8 @@ from warploom.golden_model.trivial import outcomes, packed
 from warploom.rtl.lane import STAGES
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
-from warploom.tb.lane_driver import OPS, control, encoded, modifiers, sparse_operand
+from warploom.tb.lane_control import control
+from warploom.tb.lane_driver import OPS, encoded, modifiers, sparse_operand
 
 CYCLES = 20000
 

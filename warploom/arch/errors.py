@@ -2,6 +2,7 @@
 
 import difflib
 import re
+import sys
 from collections.abc import Iterable
 
 
@@ -36,6 +37,11 @@ def one_line(message: str) -> str:
     long words are shortened."""
     text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
     return re.sub(r"\S+", lambda word: shorten(word[0], LONGEST_WORD), text)
+
+
+def warn(message: str) -> None:
+    """Print a warning, one line, to standard error."""
+    print(f"warploom: warning: {one_line(message)}", file=sys.stderr)
 
 
 class WarploomError(Exception):

@@ -1,11 +1,15 @@
 """Addresses of warp registers ([RADAIDEH], Figures 2.7 and 3.10). Pure functions of the configuration."""
 
+from typing import TYPE_CHECKING
+
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import LaunchError
 from warploom.arch.isa import RZ
-from warploom.arch.launch import Launch
 from warploom.arch.mechanisms import Alignment, Layout
 from warploom.arch.program import Program
+
+if TYPE_CHECKING:
+    from warploom.arch.launch import Launch  # which loads numpy: benches of units do without
 
 MOST_REGISTERS = RZ
 """Maximum registers of a thread: R0 to the one before RZ."""
@@ -73,7 +77,7 @@ def affine_address(config: SmConfig, registers: int, warp: int, register: int) -
     return warp % config.schedulers, warp // config.schedulers * registers + register
 
 
-def check_fits(config: SmConfig, program: Program, launch: Launch) -> None:
+def check_fits(config: SmConfig, program: Program, launch: "Launch") -> None:
     """Raise `LaunchError` if not even one block fits the register file and shared memory."""
     registers, shared = program.registers, program.shared_bytes + launch.dynamic_shared
     room = resident_warps(config, registers)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from warploom import report
+from warploom.arch.errors import warn
 from warploom.files import write_whole
 from warploom.store.key import digest
 
@@ -46,7 +46,7 @@ def told(look: Callable[[], Value | None]) -> Value | None:
     try:
         return look()
     except DamagedError as damaged:
-        report.warn(f"{damaged} is damaged: made again")
+        warn(f"{damaged} is damaged: made again")
         return None
 
 

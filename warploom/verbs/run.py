@@ -6,7 +6,7 @@ from pathlib import Path
 
 from warploom import report
 from warploom.arch.config import SmConfig
-from warploom.arch.errors import ConfigError, ExecutionError, ToolError
+from warploom.arch.errors import ConfigError, ExecutionError, ToolError, warn
 from warploom.arch.mechanisms import MECHANISMS
 from warploom.golden_model.functional.executor import Stream
 from warploom.golden_model.sample import Sample, Sampled
@@ -141,7 +141,7 @@ def describe(executed: Executed) -> Body:
 def show(executed: Executed) -> None:
     """Print the amount executed, and warnings to standard error."""
     for warning in executed.warnings:
-        report.warn(warning)
+        warn(warning)
     launch, program, execution = executed.file.launch, executed.program, executed.execution
     report.fields(f"{program.name}: {executed.file.path}", {
         "grid x block": f"{extents(launch.grid)} x {extents(launch.block)} threads",

@@ -5,7 +5,7 @@ import dataclasses
 from typing import Any
 
 from warploom import report
-from warploom.arch.errors import ConfigError, ExecutionError
+from warploom.arch.errors import ConfigError, ExecutionError, warn
 from warploom.host.gpu import Gpu
 from warploom.host.launched import Launched
 from warploom.programs.library import Inputs, Outputs, Program, program
@@ -86,7 +86,7 @@ def _launch(launched: Launched) -> Body:
 def _show(this: Program, size: str, gpu: Gpu, body: Body) -> None:
     """Print a row for each launch, then the results, and the statistics of all launches."""
     for warning in body["warnings"]:
-        report.warn(warning)
+        warn(warning)
     report.table(f"{this.name} ({size}): launches on {gpu.config.name}",
                  ("", "kernel", "grid", "block", "warp instructions", "cycles", "IPC", "occupancy", "in lockstep",
                   "blocks timed"),
