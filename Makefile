@@ -17,6 +17,9 @@ PYTEST := $(VENV)/bin/pytest -n auto --dist loadgroup --durations 10
 # What blocks of Python in pages call.
 PAGES := from warploom import documents; from warploom.evaluation import calibration, pages
 
+# Bytecode is kept even where the environment forbids it: tests start hundreds of processes of the same sources.
+unexport PYTHONDONTWRITEBYTECODE
+
 # What the project finds out about itself it keeps apart from what users keep (conftest.py).
 regress: export WARPLOOM_CACHE ?= $(CURDIR)/build
 

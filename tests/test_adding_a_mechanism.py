@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from warploom.kernels.library import kernels
+from warploom.store.key import Kind, place
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "adding_a_mechanism.md"
@@ -55,6 +56,10 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
         target = folder / path
         assert target.exists() == (kind == "diff")
         target.write_text(changed(target.read_text(), text) if kind == "diff" else text)
+    runtimes = place() / Kind.RUNTIMES  # which take long, and are the same for every tree
+    runtimes.mkdir(parents=True, exist_ok=True)
+    (folder / "build").mkdir()
+    (folder / "build" / Kind.RUNTIMES).symlink_to(runtimes)
     return folder
 
 
