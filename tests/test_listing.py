@@ -5,7 +5,8 @@ import pytest
 from warploom.arch.isa import NO_RECONVERGENCE, RZ, Instruction, Op
 from warploom.arch.modifiers import Access, Atom, Cond, DType, Rounding, Space, Special
 from warploom.arch.program import Program
-from warploom.listing import instruction_text, listing
+from warploom.compiler.hints import hinted
+from warploom.listing import instruction_text, listing, order_note
 
 CASES = [
     (Instruction(op=Op.IADD, dst=3, src=(1, 2, RZ)), "IADD R3 = R1, R2"),
@@ -52,3 +53,18 @@ def test_listing_shows_a_source_line_where_it_changes(tmp_path):
         "//    2: second;", "     0  NOP", "     1  NOP", "//    1: first", "     2  EXIT"]
     without = Program("k", "<ptx>", code, (2, 2, 1), registers=1)
     assert listing(without).splitlines() == ["     0  NOP", "     1  NOP", "     2  EXIT"]
+
+
+def test_listing_shows_hints_for_order():
+    """A load, the sum that waits for it, a renamed sum, and a jump of the group."""
+    code = (
+        Instruction(op=Op.LD, dst=1, src=(0, RZ, RZ), space=Space.GLOBAL),
+        Instruction(op=Op.IADD, dst=2, src=(1, 3, RZ)),
+        Instruction(op=Op.IADD, dst=3, src=(0, 0, RZ)), Instruction(op=Op.BRA, imm=5), Instruction(op=Op.NOP),
+        Instruction(op=Op.IADD, dst=4, src=(3, 0, RZ)), Instruction(op=Op.ST, src=(0, RZ, 4), space=Space.GLOBAL),
+        Instruction(op=Op.EXIT))
+    program = hinted(Program("k", "<ptx>", code, (1,) * len(code), registers=5))
+    assert [order_note(program, pc) for pc in range(len(code))] == [
+        "", "hint: stall point, goes on at +1", "hint: R3 to R5, then +2",
+        "hint: then +4", "", "hint: then back", "", ""]
+    assert program.registers == 6

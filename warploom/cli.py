@@ -223,6 +223,8 @@ def _add_compile(verbs: _Verbs) -> None:
     _add_optimise(compile_)
     compile_.add_argument("--window", type=int, choices=range(2, 9), metavar="N",
                           help="show the hints for bypassing collectors with a window of N instructions (2 to 8)")
+    compile_.add_argument("--hints", action="store_true",
+                          help="show the hints for order (docs/contract/hints.md)")
 
 
 def _add_blocks(verb: argparse.ArgumentParser) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from warploom.arch.isa import MODIFIERS, NO_RECONVERGENCE, NO_SLOT, PT, RZ, Instruction, Op, Pipe
+from warploom.arch.order_hints import BranchHint, Hint
 from warploom.arch.program import Program
 from warploom.compiler.writeback_hints import Destination, destination
 
@@ -24,7 +25,8 @@ def listing(program: Program) -> str:
     for pc, (instruction, line) in enumerate(zip(program.instructions, program.lines, strict=True)):
         if line != previous and 0 < line <= len(source):
             lines.append(f"// {line:4}: {source[line - 1].strip()}")
-        lines.append(f"{pc:6}  {instruction_text(instruction)}")
+        note = order_note(program, pc)
+        lines.append(f"{pc:6}  {instruction_text(instruction)}" + (f"  // {note}" if note else ""))
         previous = line
     return "\n".join(lines)
 
@@ -40,6 +42,27 @@ def instruction_text(instruction: Instruction) -> str:
     text = guard + ".".join((i.op.name, *_modifiers(i)))
     text += f" {', '.join(results)} =" if results else ""
     return f"{text} {', '.join(operands)}".rstrip() + _meeting_point(i) + _destination(i)
+
+
+def order_note(program: Program, pc: int) -> str:
+    """``stall point, goes on at +2``, ``R9 to R20, then +4``: what the hint for order of an instruction says, with
+    offsets from the stall point of its group; empty without one."""
+    word = dict(program.order_hints).get(pc)
+    if word is None:
+        return ""
+    instruction = program.instructions[pc]
+    if instruction.op is Op.BRA:
+        branch = BranchHint.decode(word)
+        return f"hint: then {_offset(branch.taken)}" + ("" if branch.direct else f" or {_offset(branch.following)}")
+    hint = Hint.decode(word)
+    if hint.renamed and hint.dst == RZ:
+        return f"hint: stall point, goes on at {_offset(hint.target)}"
+    return "hint: " + f"R{instruction.dst} to R{hint.dst}, " * hint.renamed + f"then {_offset(hint.target)}"
+
+
+def _offset(offset: int) -> str:
+    """An offset from the stall point."""
+    return f"{offset:+}" if offset else "back"
 
 
 def _modifiers(i: Instruction) -> list[str]:

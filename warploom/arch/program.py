@@ -68,6 +68,7 @@ class Program:
     max_threads: int = 0
     hints: Hints = Hints()
     unallocated: int = 0
+    order_hints: tuple[tuple[int, int], ...] = ()
 
     def __post_init__(self) -> None:
         assert len(self.lines) == len(self.instructions)

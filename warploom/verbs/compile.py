@@ -5,8 +5,9 @@ import argparse
 from warploom import report
 from warploom.arch.program import Program
 from warploom.compiler.compile import compile_file
+from warploom.compiler.hints import hinted, stall_points
 from warploom.compiler.writeback_hints import Destination, annotate, destination_classes, transient_registers
-from warploom.listing import instruction_text, listing
+from warploom.listing import instruction_text, listing, order_note
 from warploom.verbs import Body
 
 
@@ -17,14 +18,23 @@ def main(options: argparse.Namespace) -> Body:
     if options.window is not None:
         hints = _hints(program, options.window)
         program = annotate(program, options.window)
+    if options.hints:
+        program = hinted(program)
+        hints |= {"stall_points": len(stall_points(program.instructions)), "order_hints": len(program.order_hints)}
     summary = {"entry": program.name, "registers": program.registers, "instructions": len(program.instructions),
                "shared_bytes": program.shared_bytes, "local_bytes": program.local_bytes,
                "parameter_bytes": program.parameter_bytes, **hints}
     print(listing(program))
     report.fields(str(options.file), summary)
-    code = [{"line": line, "text": instruction_text(instruction)}
-            for instruction, line in zip(program.instructions, program.lines, strict=True)]
+    code = [{"line": line, "text": instruction_text(instruction)} | _order(program, pc)
+            for pc, (instruction, line) in enumerate(zip(program.instructions, program.lines, strict=True))]
     return {**summary, "code": code}
+
+
+def _order(program: Program, pc: int) -> Body:
+    """The hint for order of an instruction, if it has one."""
+    note = order_note(program, pc)
+    return {"hint": note} if note else {}
 
 
 def _hints(program: Program, window: int) -> Body:
