@@ -17,6 +17,8 @@ from warploom.golden_model.datapath import Datapath
 from warploom.golden_model.front_end.decisions import Decisions
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.instructions import Direct, Instructions
+from warploom.golden_model.front_end.order import Order, ProgramOrder
+from warploom.golden_model.hints.order import HintOrder
 from warploom.golden_model.integer import Evaluate
 from warploom.golden_model.operands.collector import Collector
 from warploom.golden_model.operands.port import OperandStore
@@ -43,6 +45,11 @@ def decisions_of(
     if datapath.affine is None:
         return Direct(config, Instructions(statics))
     return AffineDecisions(config, trace, statics, datapath.affine, datapath.operands, checker)
+
+
+def order_of(config: SmConfig, program: Program, statics: Sequence[Static]) -> Order:
+    """The order in which warps issue."""
+    return HintOrder(program, statics, config.schedulers) if config.reorders else ProgramOrder(statics)
 
 
 def _register_file(config: SmConfig, program: Program, stride: int) -> RegisterFile:

@@ -10,7 +10,7 @@ from warploom.arch.isa import KINDS
 from warploom.arch.layout import rows_per_warp
 from warploom.arch.mechanisms import Bypass
 from warploom.golden_model.affine.uniform import UniformUnit
-from warploom.golden_model.assembly import datapath_of, decisions_of
+from warploom.golden_model.assembly import datapath_of, decisions_of, order_of
 from warploom.golden_model.cached.last_use import mark_last_uses
 from warploom.golden_model.check import Checker, Defined
 from warploom.golden_model.external import OutsideSp, Sfu
@@ -50,7 +50,8 @@ class Sm:
         self.datapath = datapath_of(config, trace.program, self._evaluate, UniformUnit(trace))
         self.checker = Checker() if check else None
         self.decisions = decisions_of(config, trace, self.statics, self.datapath, self.checker)
-        self.front_end = FrontEnd(config, trace, self.statics, self.decisions)
+        order = order_of(config, trace.program, self.statics)
+        self.front_end = FrontEnd(config, trace, self.statics, self.decisions, order)
         self._pipes = [[config.serving(kind, warp) for warp in range(config.warps)] for kind in KINDS]
         # By place in a pair: the issue input that each warp uses.
         self._inputs = [[slot % config.issue_ports * config.issue_per_warp + place for slot in range(config.warps)]
@@ -104,7 +105,7 @@ class Sm:
         """
         if self._picked or self._ended or self.front_end.dispatches or not self.datapath.quiet:
             return
-        if self.inputs != self._no_inputs:
+        if self.inputs != self._no_inputs or self.front_end.may_turn:
             return
         nexts = (self.front_end.next_event(self.cycle), self.datapath.next_event(), self.sfu.next_event(),
                  self.memory.next_event(), *(outside.next_event() for outside in self.outside_sp))

@@ -7,6 +7,7 @@ from warploom.golden_model.front_end.decisions import NO_PORT, PARTIAL, Decision
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.hazards import UNANSWERED
 from warploom.golden_model.front_end.issue import Issue
+from warploom.golden_model.front_end.order import Order
 from warploom.golden_model.front_end.pairs import Pairs
 from warploom.golden_model.front_end.residency import Residency
 from warploom.golden_model.front_end.scoreboard import Scoreboard
@@ -17,11 +18,13 @@ from warploom.golden_model.trace import Traced
 
 class FrontEnd:
     """`select` picks the warps that issue in a cycle, from the state at its start; the other methods apply the events
-    at its end. `decisions` defines how an instruction is executed. Raises `LaunchError` if not even one block fits the
-    SM."""
+    at its end. `decisions` defines how an instruction is executed, `order` which one of a warp is next. Raises
+    `LaunchError` if not even one block fits the SM."""
 
-    def __init__(self, config: SmConfig, trace: Traced, statics: Sequence[Static], decisions: Decisions) -> None:
-        self._statics, self._decisions = statics, decisions
+    def __init__(
+        self, config: SmConfig, trace: Traced, statics: Sequence[Static], decisions: Decisions, order: Order
+    ) -> None:
+        self.order, self._decisions = order, decisions
         self.residency = Residency(config, trace)
         self.warps: dict[int, Warp] = {}  # by slot
         self._scoreboard = Scoreboard(config.warps, tracks_reads=not config.has_window)
@@ -40,6 +43,11 @@ class FrontEnd:
     def dispatches(self) -> bool:
         """Whether a block may be dispatched in this cycle."""
         return self._may_dispatch and self.residency.pending
+
+    @property
+    def may_turn(self) -> bool:
+        """Whether a warp turns to another instruction at the end of this cycle if nothing else happens."""
+        return self.order.may_turn(self.states)
 
     @property
     def seconds(self) -> Sequence[Follower]:
@@ -66,7 +74,7 @@ class FrontEnd:
         for warp in block.warps:
             self.warps[warp.slot] = warp
             self._issue.joined(warp.slot)
-            self._look(warp, self._statics[warp.walk.pc])
+            self._look(warp, self.order.first(warp))
 
     def issued(self, warp: Warp) -> None:
         """The end of the cycle in which the warp's next instruction issued."""
@@ -86,13 +94,15 @@ class FrontEnd:
             self._go_on(warp)
 
     def answered(self) -> None:
-        """The end of the cycle, after all that issued: hazards are cleared, and warps go back."""
+        """The end of the cycle, after all that issued: hazards are cleared, and warps go back or turn."""
         for warp, cleared, again in self._decisions.answers():
             changed = self._scoreboard.release(warp.slot, cleared)
             if again is not None:
                 self._await(warp, *again)
             elif changed:
                 self._refresh(warp.slot)
+        for warp, static in self.order.turns(self._scoreboard, self.states):
+            self._look(warp, static)
 
     def read(self, granted: Sequence[tuple[int, int]]) -> None:
         """Collectors were granted registers of warps, pairs of slot and register."""
@@ -123,10 +133,11 @@ class FrontEnd:
 
     def _go_on(self, warp: Warp) -> None:
         """The warp goes on to its next instruction."""
-        if warp.walk.advance():
-            self._look(warp, self._statics[warp.walk.pc])
-        else:
+        static = self.order.following(warp)
+        if static is None:
             self._leave(warp)
+        else:
+            self._look(warp, static)
 
     def _look(self, warp: Warp, static: Static) -> None:
         """`static` is the warp's next instruction."""

@@ -41,6 +41,10 @@ class Scoreboard:
         self._needs[warp] = needs
         return self.state(warp) if self._pending[warp] & needs else READY
 
+    def awaits_memory(self, warp: int, needs: int) -> bool:
+        """Whether a memory instruction will clear one of these hazards of the warp."""
+        return bool(self._pending[warp] & self._memory[warp] & needs)
+
     def permits(self, warp: int, needs: int) -> bool:
         """Whether the hazards that an instruction of the warp needs clear are clear."""
         return not self._pending[warp] & needs

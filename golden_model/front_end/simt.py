@@ -30,8 +30,8 @@ class Position(NamedTuple):
 
 class Walk:
     """A warp's position in its trace. For the current instruction: `pc`, the executing `lanes`, whether these are all
-    that were launched and have not exited (`full`), and its predicates and rows (see `WarpTrace`). `exits` marks EXIT
-    by pc."""
+    that were launched and have not exited (`full`), and its predicates and rows (see `WarpTrace`). `live` are the lanes
+    that were launched. `exits` marks EXIT by pc."""
 
     pc: int
     lanes: int
@@ -42,7 +42,9 @@ class Walk:
     address: int
 
     def __init__(self, trace: WarpTrace, exits: np.ndarray) -> None:
+        self.live = trace.live
         self._instructions = _instructions(trace, exits)
+        self._left: Position | None = None  # where the warp comes back to from a visit
         self._again: deque[Position] = deque()  # instructions before these: the warp has gone back, or has looked ahead
         self.advance()
 
@@ -53,6 +55,22 @@ class Walk:
             return False
         self.pc, self.lanes, self.full, self.pred_in, self.pred_out, self.result, self.address = instruction
         return True
+
+    def visit(self, distance: int) -> None:
+        """Stand so many instructions ahead of the current one, until the warp comes back or visits another one."""
+        self._left = self._left or self.position
+        while len(self._again) < distance:
+            self._again.append(Position(*next(self._instructions)))
+        self._stand(self._again[distance - 1])
+
+    def come_back(self) -> None:
+        """Stand at the current instruction again."""
+        assert self._left is not None
+        self._stand(self._left)
+        self._left = None
+
+    def _stand(self, at: Position) -> None:
+        self.pc, self.lanes, self.full, self.pred_in, self.pred_out, self.result, self.address = at
 
     @property
     def position(self) -> Position:

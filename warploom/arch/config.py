@@ -19,6 +19,7 @@ from warploom.arch.mechanisms import (
     Bypass,
     Coalescing,
     Gating,
+    Hinting,
     Layout,
     Scheduler,
     Transient,
@@ -84,6 +85,7 @@ class SmConfig:
     active_warps: int = number(8, FRONT_END, "active set of each two_level scheduler, in warps", (1, 64), OURS)
     front_end_interval: int = number(
         1, FRONT_END, "cycles of the datapath to one of the schedulers", (1, 8), AFFINE, unit="cycles")
+    hints: Hinting = choice(SWITCHES["hints"])
 
     banks: int = number(4, REGISTER_FILE, "register banks", (1, 32), TABLE_3_5, is_power=True)
     rows: int = number(256, REGISTER_FILE, "warp registers of one bank", (16, 4096), TABLE_3_5, is_power=True)
@@ -223,6 +225,11 @@ class SmConfig:
     def has_hints(self) -> bool:
         """Whether instructions carry the compiler's hints for their results."""
         return self.bypass.has_hints
+
+    @property
+    def reorders(self) -> bool:
+        """Whether a warp that waits for memory goes on by the compiler's hints."""
+        return self.hints is Hinting.ON
 
     @property
     def collector_sets(self) -> tuple[range, ...]:

@@ -1,0 +1,193 @@
+"""`HintOrder`: a warp that waits for memory executes its hint group (docs/contract/hints.md)."""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+from warploom.arch.isa import RZ, Instruction, Op, Pipe
+from warploom.arch.order_hints import COLLECTED, BranchHint, Hint
+from warploom.arch.program import Program
+from warploom.golden_model.front_end.decode import Static
+from warploom.golden_model.front_end.scoreboard import Scoreboard
+from warploom.golden_model.front_end.stalls import READY, Stall
+from warploom.golden_model.front_end.warps import Warp
+from warploom.golden_model.hints.collection import Entry
+from warploom.golden_model.hints.stack import SimtStack
+
+
+@dataclass
+class HintCounts:
+    """What the hints did: how often a warp entered hint mode, instructions that issued in it (loads and branches among
+    them), MOVs of renamed results, and why hint mode ended."""
+
+    entered: int = 0
+    executed: int = 0
+    loads: int = 0
+    branches: int = 0
+    copies: int = 0
+    ended_resolved: int = 0
+    ended_end: int = 0
+    ended_full: int = 0
+    ended_divergence: int = 0
+    ended_join: int = 0
+
+
+@dataclass
+class Detour:
+    """A warp's state: its SIMT stack, and the stall point (`base`) with the entries and names of its hint group.
+    `distance` is the number of dynamic instructions from there to the one that issues next, 0 in order."""
+
+    warp: Warp
+    stack: SimtStack
+    base: int = 0
+    distance: int = 0
+    entries: deque[Entry] = field(default_factory=deque)
+    names: dict[int, int] = field(default_factory=dict)
+
+
+class HintOrder:
+    """The order by the hints of a program, whose instructions are `statics`, for warps in slots that `schedulers` share
+    (slot mod schedulers). `detours` has the state of the warp in each slot."""
+
+    def __init__(self, program: Program, statics: Sequence[Static], schedulers: int) -> None:
+        self.counts = HintCounts()
+        self.detours: dict[int, Detour] = {}
+        self._statics, self._schedulers = statics, schedulers
+        self._code = program.instructions
+        self._branches = {pc: BranchHint.decode(word) for pc, word in program.order_hints if self._is_branch(pc)}
+        self._hints = {pc: Hint.decode(word) for pc, word in program.order_hints if not self._is_branch(pc)}
+        self._stalls = {pc for pc, hint in self._hints.items() if hint.renamed and hint.dst == RZ}
+        self._waiting: set[int] = set()  # slots whose warp stands at a stall point, and has not been in hint mode there
+        self._arrived: list[int] = []  # slots whose warp came to a stall point in this cycle
+        self._away: set[int] = set()  # slots whose warp is in hint mode
+        self._renamed = cache(self._rename)
+
+    def first(self, warp: Warp) -> Static:
+        """See `Order`, here and below."""
+        self.detours[warp.slot] = Detour(warp, SimtStack(warp.walk.live))
+        return self._statics[warp.walk.pc]
+
+    def following(self, warp: Warp) -> Static | None:
+        detour = self.detours[warp.slot]
+        if detour.distance:
+            return self._collect(detour)
+        self._waiting.discard(warp.slot)
+        while self._advance(detour):
+            pc = warp.walk.pc
+            if not detour.entries:
+                if pc in self._stalls:
+                    detour.base = pc
+                    self._arrived.append(warp.slot)
+                return self._statics[pc]
+            if pc - detour.base != detour.entries[0].offset:
+                return self._statics[pc]
+            entry = detour.entries.popleft()
+            if entry.moves:
+                self.counts.copies += 1
+                return self._renamed(None, (entry.renamed, RZ, RZ), entry.dst)
+        return None
+
+    def turns(self, scoreboard: Scoreboard, states: Sequence[int | None]) -> Iterator[tuple[Warp, Static]]:
+        for slot in sorted(self._away):
+            detour = self.detours[slot]
+            if not scoreboard.awaits_memory(slot, self._statics[detour.base].needs):
+                self.counts.ended_resolved += 1
+                yield detour.warp, self._return(detour)
+        for slot in sorted(self._waiting):
+            if self._may_enter(slot, states):
+                self._waiting.remove(slot)
+                static = self._enter(self.detours[slot])
+                if static is not None:
+                    yield self.detours[slot].warp, static
+        self._waiting.update(self._arrived)
+        self._arrived.clear()
+
+    def may_turn(self, states: Sequence[int | None]) -> bool:
+        return any(self._may_enter(slot, states) for slot in self._waiting)
+
+    def _may_enter(self, slot: int, states: Sequence[int | None]) -> bool:
+        """Whether the warp waits for memory, and its scheduler has no warp that may issue."""
+        return states[slot] == Stall.MEMORY and READY not in states[slot % self._schedulers :: self._schedulers]
+
+    def _enter(self, detour: Detour) -> Static | None:
+        """The first instruction of the group, if no sides join before it."""
+        static = self._turn(detour, detour.base + 1, self._hints[detour.base].target)
+        if static is not None:
+            self.counts.entered += 1
+            self._away.add(detour.warp.slot)
+        return static
+
+    def _collect(self, detour: Detour) -> Static:
+        """An instruction has issued in hint mode: take an entry for it. Returns the next instruction."""
+        walk, counts = detour.warp.walk, self.counts
+        pc = walk.pc
+        if self._is_branch(pc):
+            if detour.stack.diverges(walk.lanes):
+                counts.ended_divergence += 1
+                return self._return(detour)
+            taken, hint = walk.lanes != 0, self._branches[pc]
+            entry = Entry(pc - detour.base, int(taken), int(taken), control=True)
+            target, came = (hint.taken, self._code[pc].imm) if taken else (hint.following, pc + 1)
+        else:
+            entry, target, came = self._result(detour, pc), self._hints[pc].target, pc + 1
+        detour.entries.append(entry)
+        counts.executed += 1
+        counts.branches += entry.control
+        counts.loads += self._code[pc].op is Op.LD
+        if target and len(detour.entries) < COLLECTED:
+            return self._turn(detour, came, target) or self._return(detour)
+        counts.ended_end += not target
+        counts.ended_full += target != 0
+        return self._return(detour)
+
+    def _result(self, detour: Detour, pc: int) -> Entry:
+        """The entry of an instruction that is no branch; its register is found in the rename table from now on."""
+        dst, name = self._code[pc].dst, self._hints[pc].dst
+        if name != dst:
+            detour.names[dst] = name
+        else:
+            detour.names.pop(dst, None)
+        return Entry(pc - detour.base, dst, name)
+
+    def _turn(self, detour: Detour, came: int, target: int) -> Static | None:
+        """Turn to the instruction at a target, to which the warp comes from the pc `came` on in a straight line; None
+        if sides join there."""
+        pc = detour.base + target
+        if came <= detour.stack.reconverge <= pc:
+            self.counts.ended_join += 1
+            return None
+        detour.distance += 1 + pc - came
+        detour.warp.walk.visit(detour.distance)
+        assert detour.warp.walk.pc == pc, "a hint that does not lead along the warp's path"
+        instruction, names = self._code[pc], detour.names
+        if instruction.pipe is Pipe.CONTROL:
+            return self._statics[pc]
+        sources = tuple(names.get(register, register) if slot != instruction.imm_slot else register
+                        for slot, register in enumerate(instruction.src))
+        return self._renamed(pc, sources, self._hints[pc].dst)
+
+    def _return(self, detour: Detour) -> Static:
+        """Back to the stall point."""
+        detour.warp.walk.come_back()
+        detour.distance = 0
+        detour.names.clear()
+        self._away.discard(detour.warp.slot)
+        return self._statics[detour.base]
+
+    def _advance(self, detour: Detour) -> bool:
+        """Go on in program order, if something is left."""
+        walk = detour.warp.walk
+        detour.stack.step(self._code[walk.pc], walk.lanes)
+        return walk.advance()
+
+    def _rename(self, pc: int | None, sources: tuple[int, int, int], dst: int) -> Static:
+        """An instruction with these registers; without a pc a MOV."""
+        if pc is None:
+            return Static(Instruction(op=Op.MOV, dst=dst, src=sources), lambda _: 0)
+        static = self._statics[pc]
+        instruction = replace(static.instruction, src=sources, dst=dst)
+        return static if instruction == static.instruction else Static(instruction, lambda _: static.fields["imm"])
+
+    def _is_branch(self, pc: int) -> bool:
+        return self._code[pc].op is Op.BRA
