@@ -77,7 +77,7 @@ class Spoiled(Recorder):
     pytest.param((), set(), marks=[on("baseline"), pytest.mark.long]),
     pytest.param(CORES["abm cross_lane write"], {"address_ready", "outcome_0__valid", "outcome_0__payload",
                                                  "uniform_0__valid"}, marks=on("abm cross_lane write")),
-    pytest.param(CORES["bow_hints reg"], {"free_entries"}, marks=on("bow_hints reg")),
+    pytest.param(CORES["bow_wr in_lane reg"], {"free_entries"}, marks=on("bow_wr in_lane reg")),
 ])
 def test_every_port_is_compared_in_every_cycle(
     settings: Settings, more: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int

@@ -314,7 +314,7 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     ["coalescing=on", "alignment=write", "gating=cross_lane"],
     ["bypass=bow_wr", "entries=4", "warps=2", "coalescing=on"],
     ["schedulers=4", "issue_ports=4", "collectors=4", *FAST, "coalescing=on", "gating=cross_lane"],
-    ["schedulers=2", "issue_ports=2", *SETS_BY_PIPE],
+    pytest.param(["schedulers=2", "issue_ports=2", *SETS_BY_PIPE], marks=pytest.mark.long),
     [*PAIRS, "coalescing=on", "gating=cross_lane"],
     pytest.param(["bypass=bow_wr", "entries=4", "warps=4", "schedulers=2", "issue_ports=2", "gating=in_lane"],
                  marks=pytest.mark.long),

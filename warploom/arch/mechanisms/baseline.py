@@ -93,9 +93,10 @@ BASELINE = Mechanism(
     ),
     cores=(
         Core("baseline"),
-        Core("two sp pipes", (*TWO_SP, *PORT_EACH, *FAST)),
+        Core("two sp pipes", (*TWO_SP, *PORT_EACH, *FAST), is_long=True),
         Core("collector sets", ("schedulers=2", "issue_ports=2", *SETS_BY_PIPE), is_long=True),
-        Core("pairs", (*PAIRS, *FAST, "sfu_collectors=1", "mem_collectors=2")),
+        Core("pairs", (*PAIRS, *FAST, "sfu_collectors=1", "mem_collectors=2"), is_long=True),
+        Core("pairs two sp pipes", (*PAIRS, *TWO_SP, *PORT_EACH, *FAST, "sfu_collectors=1", "mem_collectors=2")),
         Core("pairs affine", (*PAIRS, "schedulers=4", "affine=abm", "gating=cross_lane"), is_long=True),
         Core("two sp pipes reordered", (*PATH_EACH, *SP_APART, *HALF_LANES, *FAST, "coalescing=on",
                                        "gating=cross_lane"), is_long=True),

@@ -97,7 +97,8 @@ BYPASSING = Mechanism(
     cores=(
         Core("bow", ("bypass=bow",), is_long=True),
         Core("bow_wr of 6", ("bypass=bow_wr", "entries=6"), is_long=True),
-        Core("bow_hints reg", ("bypass=bow_hints", "entries=6", "coalescing=on", "alignment=reg")),
+        Core("bow_hints reg", ("bypass=bow_hints", "entries=6", "coalescing=on", "alignment=reg"), is_long=True),
+        Core("bow_wr in_lane reg", ("bypass=bow_wr", "entries=6", "gating=in_lane", "coalescing=on", "alignment=reg")),
         Core("bow_wr cross_lane", ("bypass=bow_wr", "gating=cross_lane", "window=4"), is_long=True),
         Core("bow_hints in_lane write", ("bypass=bow_hints", "window=2", "entries=4", "gating=in_lane", "coalescing=on",
                                          "alignment=write"), is_long=True),
