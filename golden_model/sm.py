@@ -14,6 +14,7 @@ from warploom.golden_model.assembly import datapath_of, decisions_of, order_of
 from warploom.golden_model.cached.last_use import mark_last_uses
 from warploom.golden_model.check import Checker, Defined
 from warploom.golden_model.external import OutsideSp, Sfu
+from warploom.golden_model.front_end.blocks import Blocks
 from warploom.golden_model.front_end.decode import decode
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.front_end.front_end import FrontEnd
@@ -21,6 +22,7 @@ from warploom.golden_model.front_end.warps import Follower, Warp
 from warploom.golden_model.inputs import Inputs, Issues
 from warploom.golden_model.integer import LAST_INTEGER
 from warploom.golden_model.memory.memory_pipe import MemoryPipe
+from warploom.golden_model.memory.port import LoadStoreUnit
 from warploom.golden_model.times import Times
 from warploom.golden_model.trace import Traced
 from warploom.golden_model.writeback import Result, result_of
@@ -33,11 +35,15 @@ class Sm:
     `datapath` (its wires, `observe()` and `writes()`) and `defined` describe that cycle.
 
     With `check` every operand that leaves a collector and every integer result is compared with the trace
-    (`warploom.golden_model.check`); `defined` then holds, by tag, the lanes with defined values. Raises `LaunchError`
-    if the launch does not fit the SM, `ExecutionError` if no warp can ever go on.
+    (`warploom.golden_model.check`); `defined` then holds, by tag, the lanes with defined values. `memory` is the
+    load/store unit, one with a path of fixed latency if there is none; `blocks` are those that it takes, if not all.
+    Raises `LaunchError` if the launch does not fit the SM, `ExecutionError` if no warp can ever go on.
     """
 
-    def __init__(self, config: SmConfig, trace: Traced, *, check: bool = False) -> None:
+    def __init__(
+        self, config: SmConfig, trace: Traced, *, memory: LoadStoreUnit | None = None, blocks: Blocks | None = None,
+        check: bool = False,
+    ) -> None:
         self.config, self.trace = config, trace
         self.cycle = -1
         self.finished = False
@@ -50,8 +56,8 @@ class Sm:
         self.datapath = datapath_of(config, trace.program, self._evaluate, UniformUnit(trace))
         self.checker = Checker() if check else None
         self.decisions = decisions_of(config, trace, self.statics, self.datapath, self.checker)
-        order = order_of(config, trace.program, self.statics)
-        self.front_end = FrontEnd(config, trace, self.statics, self.decisions, order)
+        self.front_end = FrontEnd(config, trace, self.statics, self.decisions, blocks=blocks or Blocks(trace),
+                                  order=order_of(config, trace.program, self.statics))
         self._pipes = [[config.serving(kind, warp) for warp in range(config.warps)] for kind in KINDS]
         # By place in a pair: the issue input that each warp uses.
         self._inputs = [[slot % config.issue_ports * config.issue_per_warp + place for slot in range(config.warps)]
@@ -61,7 +67,7 @@ class Sm:
         self.outside_sp = [OutsideSp(config.timed_pipes[number]) for number in sp]
         self._outside_sp = [outside.results for outside in self.outside_sp]
         self.sfu = Sfu(config.pipes[self._sfu])
-        self.memory = MemoryPipe(config, trace.program)
+        self.memory = memory or MemoryPipe(config, trace.program)
         self.defined: dict[int, Defined] = {}
         self.occupied = 0
         """Warps resident, summed over cycles."""
@@ -98,22 +104,31 @@ class Sm:
         done = [self._flights[result["tag"]] for result in self.datapath.done if result is not None]
         return [*done, *self._ended]
 
-    def skip(self) -> None:
-        """If nothing happens in this cycle, go to the last cycle before the next event: all cycles between are equal.
-
-        Raises `ExecutionError` if there is no further event.
-        """
+    def next_event(self) -> int | None:
+        """The next cycle that may differ from this one, as far as the SM knows; None if there is none."""
         if self._picked or self._ended or self.front_end.dispatches or not self.datapath.quiet:
-            return
+            return self.cycle + 1
         if self.inputs != self._no_inputs or self.front_end.may_turn:
-            return
+            return self.cycle + 1
         nexts = (self.front_end.next_event(self.cycle), self.datapath.next_event(), self.sfu.next_event(),
                  self.memory.next_event(), *(outside.next_event() for outside in self.outside_sp))
-        events = [event for event in nexts if event is not None]
-        if not events:
-            raise ExecutionError(f"{self.trace.program.name}: no progress after cycle {self.cycle}: warps wait at a "
-                                 "barrier that the others never reach; let all threads reach it")
-        cycles = min(events) - self.cycle - 1
+        return min((event for event in nexts if event is not None), default=None)
+
+    def skip(self) -> None:
+        """Go to the last cycle before the next event. Raises `ExecutionError` if there is none."""
+        event = self.next_event()
+        if event is None:
+            raise self.stuck()
+        if event > self.cycle + 1:
+            self.advance(event - self.cycle - 1)
+
+    def stuck(self) -> ExecutionError:
+        """The error that no warp can ever go on."""
+        return ExecutionError(f"{self.trace.program.name}: no progress after cycle {self.cycle}: warps wait at a "
+                              "barrier that the others never reach; let all threads reach it")
+
+    def advance(self, cycles: int) -> None:
+        """Let so many cycles pass that are equal to this one."""
         self.front_end.advance(self.cycle, cycles)
         self.cycle += cycles
         self.datapath.advance(cycles)

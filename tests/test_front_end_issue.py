@@ -105,7 +105,7 @@ def test_of_several_causes_the_first_counts() -> None:
     assert sorted(issue.stalls.now) == [Stall.WAR, Stall.BARRIER]
     issue.left(2)
     issue.left(1)
-    issue.empty = Stall.DRAINED
+    issue.drain()
     issue.left(3)
     assert not issue.select(2, 1, (1,), ANY)
     assert sorted(issue.stalls.now) == [Stall.MEMORY, Stall.DRAINED]

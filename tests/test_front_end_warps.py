@@ -12,6 +12,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.errors import LaunchError
 from warploom.arch.isa import Instruction, Op
 from warploom.golden_model.front_end.barriers import Barriers
+from warploom.golden_model.front_end.blocks import Blocks
 from warploom.golden_model.front_end.residency import Residency
 from warploom.golden_model.front_end.simt import Walk
 from warploom.golden_model.trace import WarpTrace
@@ -47,7 +48,8 @@ def test_full_means_every_lane_that_is_still_there() -> None:
 
 
 def residency(*settings: str, warps: int, per_block: int) -> Residency:
-    return Residency(SmConfig().with_settings(list(settings)), trace_of([MOV], warps=warps, per_block=per_block))
+    trace = trace_of([MOV], warps=warps, per_block=per_block)
+    return Residency(SmConfig().with_settings(list(settings)), trace, Blocks(trace))
 
 
 def test_blocks_come_in_order_and_take_the_lowest_slots() -> None:

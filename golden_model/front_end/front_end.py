@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from warploom.arch.config import SmConfig
+from warploom.golden_model.front_end.blocks import Blocks
 from warploom.golden_model.front_end.decisions import NO_PORT, PARTIAL, Decisions
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.hazards import UNANSWERED
@@ -11,21 +12,21 @@ from warploom.golden_model.front_end.order import Order
 from warploom.golden_model.front_end.pairs import Pairs
 from warploom.golden_model.front_end.residency import Residency
 from warploom.golden_model.front_end.scoreboard import Scoreboard
-from warploom.golden_model.front_end.stalls import Stall
 from warploom.golden_model.front_end.warps import Follower, Warp
 from warploom.golden_model.trace import Traced
 
 
 class FrontEnd:
     """`select` picks the warps that issue in a cycle, from the state at its start; the other methods apply the events
-    at its end. `decisions` defines how an instruction is executed, `order` which one of a warp is next. Raises
-    `LaunchError` if not even one block fits the SM."""
+    at its end. `decisions` defines how an instruction is executed, `order` which one of a warp is next, `blocks` are
+    those that the SM takes. Raises `LaunchError` if not even one block fits the SM."""
 
     def __init__(
-        self, config: SmConfig, trace: Traced, statics: Sequence[Static], decisions: Decisions, order: Order
+        self, config: SmConfig, trace: Traced, statics: Sequence[Static], decisions: Decisions, *, order: Order,
+        blocks: Blocks,
     ) -> None:
         self.order, self._decisions = order, decisions
-        self.residency = Residency(config, trace)
+        self.residency = Residency(config, trace, blocks)
         self.warps: dict[int, Warp] = {}  # by slot
         self._scoreboard = Scoreboard(config.warps, tracks_reads=not config.has_window)
         pairs = Pairs(statics, self.warps, self._scoreboard, decisions) if config.has_pairs else None
@@ -42,7 +43,7 @@ class FrontEnd:
     @property
     def dispatches(self) -> bool:
         """Whether a block may be dispatched in this cycle."""
-        return self._may_dispatch and self.residency.pending
+        return self._may_dispatch and not self._issue.drained
 
     @property
     def may_turn(self) -> bool:
@@ -66,11 +67,11 @@ class FrontEnd:
     def dispatch_block(self) -> None:
         """The end of a cycle that may dispatch a block; call before the other events of the cycle."""
         block = self.residency.dispatch()
+        if not self.residency.pending:
+            self._issue.drain()
         if block is None:
             self._may_dispatch = False
             return
-        if not self.residency.pending:
-            self._issue.empty = Stall.DRAINED
         for warp in block.warps:
             self.warps[warp.slot] = warp
             self._issue.joined(warp.slot)

@@ -13,11 +13,11 @@ from warploom.golden_model.front_end.warps import Follower
 
 class Issue:
     """The schedulers, which claim the issue ports in turn: a picker each. Warps are named by their slots; `state` and
-    `demand` are those of `Candidates`. A scheduler without any warp stalls for `empty`."""
+    `demand` are those of `Candidates`."""
 
     def __init__(self, config: SmConfig, decisions: Decisions, pairs: Pairs | None = None) -> None:
         self.stalls = Stalls()
-        self.empty = Stall.NO_WARP
+        self._empty = Stall.NO_WARP  # of a scheduler without any warp
         self.seconds: list[Follower] = []
         """The seconds of the pairs that issue in this cycle."""
         self._decisions, self._pairs = decisions, pairs
@@ -42,7 +42,7 @@ class Issue:
             return ()
         candidates, stalled = self._candidates, []
         if not candidates.ready:
-            self._idle = self._idle or [candidates.cause(each.scope or each.own, self.empty) for each in self._pickers]
+            self._idle = self._idle or [candidates.cause(each.scope or each.own, self._empty) for each in self._pickers]
             self.stalls.count(self._idle)
             return ()
         picked: list[int] = []
@@ -71,7 +71,7 @@ class Issue:
             elif picker.scope & candidates.ready:
                 stalled.append(Stall.PORT if served & picker.own else Stall.COLLECTOR)
             else:
-                stalled.append(candidates.cause(picker.scope or picker.own, self.empty))
+                stalled.append(candidates.cause(picker.scope or picker.own, self._empty))
         self.stalls.count(stalled)
         return picked
 
@@ -108,6 +108,16 @@ class Issue:
         self.stalls.repeat((cycle + cycles) // self._interval - cycle // self._interval)
 
     # ------------------------------------------------------------------ the end of a cycle
+
+    @property
+    def drained(self) -> bool:
+        """Whether it is known that no block is left."""
+        return self._empty is Stall.DRAINED
+
+    def drain(self) -> None:
+        """No block is left."""
+        self._idle = ()
+        self._empty = Stall.DRAINED
 
     def joined(self, slot: int) -> None:
         """A new warp is in the slot."""

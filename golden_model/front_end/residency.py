@@ -1,13 +1,13 @@
 """`Residency`: the dispatch of blocks to the SM (docs/contract/front_end.md, *Blocks*)."""
 
-from collections.abc import Iterator
-from itertools import islice
+from dataclasses import replace
 
 import numpy as np
 
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Op
 from warploom.arch.layout import check_fits, resident_warps
+from warploom.golden_model.front_end.blocks import Blocks
 from warploom.golden_model.front_end.simt import Walk
 from warploom.golden_model.front_end.warps import Block, Warp
 from warploom.golden_model.trace import Trace, Traced, WarpTrace
@@ -15,28 +15,36 @@ from warploom.golden_model.trace_counts import TraceCounts
 
 
 class Residency:
-    """Allocates warp slots, block slots and shared memory to blocks, in order of their linear index.
+    """Allocates warp slots, block slots and shared memory to the blocks that the SM takes.
 
     Raises `LaunchError` when not even one block fits the SM.
     """
 
-    def __init__(self, config: SmConfig, trace: Traced) -> None:
+    def __init__(self, config: SmConfig, trace: Traced, blocks: Blocks) -> None:
         program, launch = trace.program, trace.launch
-        self.counts = TraceCounts()
-        """Of the blocks dispatched so far, and those that were executed with them."""
-        self._coming = self._warps_of(trace)
+        self._counts = TraceCounts()
+        self._part: Trace | None = None  # the last part, and its warps that have been dispatched but not counted
+        self._uncounted: list[WarpTrace] = []
+        self._blocks = blocks
         self._warps = launch.warps_per_block
         self._shared = program.shared_bytes + launch.dynamic_shared
         check_fits(config, program, launch)
         self._exits = np.array([instruction.op is Op.EXIT for instruction in program.instructions])
         self._free_slots = list(range(resident_warps(config, program.registers)))
         self._free_blocks, self._free_shared = config.blocks, config.shared_bytes
-        self._next = 0
-        self._blocks = trace.blocks
-        self.pending = self._blocks > 0
-        """Blocks are still to come."""
         self.warps = 0
         """Resident warps."""
+
+    @property
+    def pending(self) -> bool:
+        """Whether blocks are still to come."""
+        return self._blocks.pending
+
+    @property
+    def counts(self) -> TraceCounts:
+        """Of the blocks dispatched so far."""
+        self._flush()
+        return self._counts
 
     def dispatch(self) -> Block | None:
         """The next block, with its warps in the lowest free slots, if there is one and it fits."""
@@ -45,23 +53,28 @@ class Residency:
         if not self._free_blocks or self._shared > self._free_shared:
             return None
         block = Block()
-        for trace, warp in islice(self._coming, self._warps):
+        trace, warps = self._blocks.take()
+        self._count(trace, warps)
+        for warp in warps:
             number = warp.block * self._warps + warp.warp
             block.warps.append(Warp(Walk(warp, self._exits), number, self._free_slots.pop(0), block, trace))
         block.running = self._warps
         self._free_blocks -= 1
         self._free_shared -= self._shared
-        self._next += 1
-        self.pending = self._next < self._blocks
         self.warps += self._warps
         return block
 
-    def _warps_of(self, trace: Traced) -> Iterator[tuple[Trace, WarpTrace]]:
-        """All warps in their order, each with the part of the trace that it is in."""
-        for part in trace.parts():
-            self.counts.add(part)
-            for warp in part.warps:
-                yield part, warp
+    def _count(self, part: Trace, warps: list[WarpTrace]) -> None:
+        """Warps of a part are dispatched. Those of one part are counted together, which is much faster."""
+        if part is not self._part:
+            self._flush()
+            self._part = part
+        self._uncounted += warps
+
+    def _flush(self) -> None:
+        if self._part is not None and self._uncounted:
+            self._counts.add(replace(self._part, warps=tuple(self._uncounted)))
+            self._uncounted = []
 
     def retire(self, block: Block) -> None:
         """The block has ended: free its resources."""
