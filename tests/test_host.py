@@ -246,7 +246,7 @@ def test_wrong_settings(name: str, value: Any, message: str) -> None:
         Gpu("small", **{name: value})
 
 
-@pytest.mark.parametrize("machine", ["fermy", "absent.toml", 5, None])
+@pytest.mark.parametrize("machine", ["fermy", "absent.toml", 5])
 def test_wrong_machines(machine: Any) -> None:
     with pytest.raises(ConfigError):
         Gpu(machine)

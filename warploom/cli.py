@@ -162,17 +162,21 @@ def _add_library(verbs: _Verbs) -> None:
                     "warploom presets small > my_sm.toml       then: warploom run bfs --preset my_sm.toml",
                     configured=False)
     presets.add_argument("name", nargs="?", help="print this preset as TOML, to edit and pass to --preset")
+    presets.add_argument("--gpu", action="store_true", help="GPUs, for --gpu, instead of SMs")
 
-
-    _verb(verbs, "config", "every field of a configuration: value, unit, legal values, meaning, source",
-          "warploom config\nwarploom config --preset pascal --set operands.window=4")
+    config = _verb(verbs, "config", "every field of a configuration: value, unit, legal values, meaning, source",
+                   "warploom config\nwarploom config --preset pascal --set operands.window=4\n"
+                   "warploom config --gpu k20x")
+    _add_gpu(config, "the fields of a GPU, and of its SMs")
 
 
 def _add_run(verbs: _Verbs) -> None:
     run = _verb(verbs, "run", "execute a kernel or program on the golden SM, and optionally on the hardware",
                 "warploom run matmul --set collectors=8\nwarploom run bfs --size tiny --preset small --rtl\n"
+                "warploom run matmul --gpu k20x --set l2_ways=8\n"
                 "warploom run gaussian --size tiny --launches gaussian\nwarploom run saxpy.toml --out results")
     _add_kernel(run)
+    _add_gpu(run, "time all SMs of a GPU and the memory that they share")
     run.add_argument("--out", type=Path, metavar="DIR", help="write the output buffers to DIR/<name>.npy")
     run.add_argument("--launches", type=Path, metavar="DIR",
                      help="write each launch of a program as a launch file, DIR/<number>-<kernel>/launch.toml")
@@ -191,6 +195,12 @@ def _add_run(verbs: _Verbs) -> None:
     demo = _verb(verbs, "demo", "a kernel through model, Verilog, lockstep and synthesis, with one summary",
                  "warploom demo hotspot --preset fermi")
     demo.add_argument("kernel", nargs="?", default="hotspot", help="a bundled kernel (default: hotspot)")
+
+
+def _add_gpu(verb: argparse.ArgumentParser, what: str) -> None:
+    """A GPU, instead of the SM of ``--preset``."""
+    verb.set_defaults(preset=None)  # with --gpu there must be none
+    verb.add_argument("--gpu", metavar="NAME", help=f"{what}: a bundled GPU's name or a TOML file (docs/gpu.md)")
 
 
 def _add_kernel(verb: argparse.ArgumentParser) -> None:

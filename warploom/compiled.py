@@ -21,7 +21,7 @@ FOLDERS = ("warploom/arch", "warploom/golden_model")
 
 INTERPRETED = (
     "affine/uniform", "assembly", "bypass/lost", "check", "coalescing/crossbar", "crossbar", "external", "functional/",
-    "lane.py", "observation", "sample", "simulate", "statistics", "subbank", "trace", "values", "widths",
+    "gpu/", "lane.py", "observation", "sample", "simulate", "statistics", "subbank", "trace", "values", "widths",
 )
 """Modules that stay as they are: those that mypyc cannot compile, and those that take little of the time."""
 

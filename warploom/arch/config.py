@@ -432,6 +432,9 @@ LANE_CLASSES = frozenset(kind.name.lower() for kind in TimingClass if kind <= Ti
 PARAMETERS = parameters(SmConfig)
 """The parameters by field name, without the configuration's own name."""
 
+DEFAULT_PRESET = "fermi"
+"""The SM that is used if none is named."""
+
 _PRESETS = resources.files("warploom.arch") / "presets"
 
 

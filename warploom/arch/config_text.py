@@ -29,10 +29,11 @@ def read(text: str, where: str, known: Known) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:  # RecursionError: brackets nested too deeply
         raise ConfigError(f"{where}: not TOML: {error}") from None
     values: dict[str, Any] = {}
+    parts = _parts(known)
     for name, value in table.items():
         if name == PIPES and isinstance(value, dict):
             raise ConfigError(f"{where}: pipes is a list: begin each pipe with [[pipes]]; {_EXAMPLE}")
-        is_part = name in PARTS and isinstance(value, dict)
+        is_part = name in parts and isinstance(value, dict)
         for field, given in (value if is_part else {name: value}).items():
             if is_part:
                 _check_part(where, name, field, known)
@@ -56,7 +57,7 @@ def write(name: str, values: Mapping[str, Any], known: Known) -> str:
 
 def changes(settings: Iterable[str], pipes: Sequence[PipeConfig], known: Known, where: str) -> dict[str, Any]:
     """The fields that settings (``field=value``) change, and always the pipes. Raises `ConfigError`."""
-    changed, own = dict[str, Any](), tuple(pipes)
+    changed, own, parts = dict[str, Any](), tuple(pipes), _parts(known)
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals:
@@ -64,7 +65,7 @@ def changes(settings: Iterable[str], pipes: Sequence[PipeConfig], known: Known, 
         name = name.strip()
         value = _value(name, text)
         part, _, short = name.partition(".")
-        if part in PARTS and short:
+        if part in parts and short:
             _check_part(where, part, short, known)
         else:
             short = name
@@ -88,6 +89,11 @@ def check_names(given: Iterable[str], where: str, fields: Sequence[str]) -> None
         if name not in fields:
             raise ConfigError(f"{where}: {shown(name)} is not a configuration field; fields are "
                               f"{', '.join(sorted(fields))}{nearest(name, fields)}")
+
+
+def _parts(known: Known) -> set[str]:
+    """The parts of the machine that the fields belong to."""
+    return {parameter.part for parameter in known.values()}
 
 
 def _check_part(where: str, part: str, name: str, known: Known) -> None:

@@ -1,4 +1,4 @@
-"""`Gpu`: one SM with its memory, on which a program in Python launches kernels."""
+"""`Gpu`: an SM, or several with the memory that they share, on which a program in Python launches kernels."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warploom.arch.config import SmConfig
+from warploom.arch.config import DEFAULT_PRESET, SmConfig
 from warploom.arch.errors import ConfigError, LaunchError, shown
+from warploom.arch.gpu import GpuConfig
 from warploom.arch.launch import DEFAULT_LIMIT, Launch
 from warploom.arch.layout import check_fits
 from warploom.arch.memory_map import HEAP_BASE, after
 from warploom.compiler.writeback_hints import annotate_for
 from warploom.golden_model.functional.executor import Stream, execute
+from warploom.golden_model.gpu.simulate import simulate_gpu
 from warploom.golden_model.sample import Sampled
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.statistics import Statistics
@@ -35,8 +37,12 @@ Timing = Callable[[SmConfig, Traced], Statistics]
 
 
 class Gpu:
-    """A GPU with one SM. `machine` is a preset, a configuration file or an `SmConfig`; `settings` are its fields, as in
-    ``Gpu("fermi", coalescing="on")``, or ``Gpu("fermi", **{"pipes.mem.credits": 4})`` for names with dots.
+    """A GPU with one SM, and a memory of fixed latency. `machine` is a preset, a configuration file or an `SmConfig`;
+    `settings` are its fields, as in ``Gpu("fermi", coalescing="on")``, or ``Gpu("fermi", **{"pipes.mem.credits": 4})``
+    for names with dots. Without a `machine` it is `fermi`.
+
+    Or with all its SMs and the memory around them (docs/gpu.md): `gpu` is a bundled GPU, a configuration file or a
+    `GpuConfig`, and `settings` are fields of it or of its SMs, as in ``Gpu(gpu="k20x", l2_ways=8, mshrs=32)``.
 
     Without `timing` kernels are executed, but their cycles not simulated; a function as `timing` simulates them and
     returns their statistics, as `warploom.watch.recorder.Recording.launch` does. With `sample` at most so many blocks
@@ -50,15 +56,17 @@ class Gpu:
     """
 
     def __init__(
-        self, machine: str | Path | SmConfig = "fermi", *, timing: bool | Timing = True,
-        traces: bool = False, rtl: bool = False, replay: bool = False, seed: int = 1,
-        launch_files: str | Path | None = None, sample: int | None = None, limit: int = DEFAULT_LIMIT,
+        self, machine: str | Path | SmConfig | None = None, *, gpu: str | Path | GpuConfig | None = None,
+        timing: bool | Timing = True, traces: bool = False, rtl: bool = False, replay: bool = False,
+        seed: int = 1, launch_files: str | Path | None = None, sample: int | None = None, limit: int = DEFAULT_LIMIT,
         **settings: Setting,
     ) -> None:
-        if not isinstance(machine, str | Path | SmConfig):
-            raise ConfigError(f"{shown(machine)}: must be a preset, a configuration file, or an SmConfig")
-        config = machine if isinstance(machine, SmConfig) else SmConfig.preset(str(machine))
-        self.config = config.with_settings([f"{field}={value}" for field, value in settings.items()], "settings")
+        changes = [f"{field}={value}" for field, value in settings.items()]
+        self.gpu = None if gpu is None else _gpu(gpu).with_settings(changes, "settings")
+        if self.gpu is not None and (machine is not None or rtl or sample is not None or callable(timing)):
+            raise ConfigError(f"gpu = {self.gpu.name}: leave out machine (its SMs are part of it), and rtl, sample and "
+                              "a function as timing, which are for one SM")
+        self.config = _sm(machine).with_settings(changes, "settings") if self.gpu is None else self.gpu.sm
         self.launches: list[Launched] = []
         self._timing = _simulated if timing is True else timing
         self._traces = traces
@@ -123,7 +131,8 @@ class Gpu:
         execution = execute(program, launch, record=self._traces)
         traced = execution.trace or Stream(program, launch)
         sampled = None if self._sample is None else Sampled(traced, self._sample)
-        timed, compared = self._simulate(sampled or traced, module)
+        run = simulate_gpu(self.gpu, traced) if self.gpu is not None and self._timing else None
+        timed, compared = (run.summed, None) if run is not None else self._simulate(sampled or traced, module)
         for array in self._arrays.values():
             array.replace(execution.buffers[array.name])
         module.keep(program, execution)
@@ -132,7 +141,7 @@ class Gpu:
             program.name, geometry, execution.warp_instructions, execution.thread_instructions, execution.printed,
             warnings, timed, execution.trace, compared,
             None if sampled is None or timed is None
-            else sampled.sample(execution.warp_instructions, timed.warp_instructions))
+            else sampled.sample(execution.warp_instructions, timed.warp_instructions), run)
         self.launches.append(launched)
         return launched
 
@@ -161,6 +170,24 @@ class Gpu:
                   for parameter, value in zip(program.parameters, arguments, strict=True)),
             geometry.shared, limit=self._limit, symbols=symbols,
             mapped=tuple(array.buffer() for array in self._arrays.values()))
+
+
+def _sm(machine: str | Path | SmConfig | None) -> SmConfig:
+    """The SM that a user names. Raises `ConfigError`."""
+    if isinstance(machine, SmConfig):
+        return machine
+    if machine is not None and not isinstance(machine, str | Path):
+        raise ConfigError(f"{shown(machine)}: must be a preset, a configuration file, or an SmConfig")
+    return SmConfig.preset(str(machine or DEFAULT_PRESET))
+
+
+def _gpu(gpu: str | Path | GpuConfig) -> GpuConfig:
+    """The GPU that a user names. Raises `ConfigError`."""
+    if isinstance(gpu, GpuConfig):
+        return gpu
+    if not isinstance(gpu, str | Path):
+        raise ConfigError(f"gpu = {shown(gpu)}: must be a bundled GPU, a configuration file, or a GpuConfig")
+    return GpuConfig.preset(str(gpu))
 
 
 def _simulated(config: SmConfig, trace: Traced) -> Statistics:

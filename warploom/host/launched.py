@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warploom.arch.errors import ConfigError
+from warploom.golden_model.gpu.simulate import GpuRun
 from warploom.golden_model.sample import Sample
 from warploom.golden_model.statistics import Statistics, scaled, total
 from warploom.golden_model.trace import Trace
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 class Launched:
     """A finished launch: kernel, geometry, counts of executed instructions, the printed text, and warnings. `timed` are
     the statistics of its cycles, of the blocks in `sample` if that is not None; `recorded` its trace, `compared` its
-    lockstep with the hardware; None if the `Gpu` was not asked for it."""
+    lockstep with the hardware, `gpu` what several SMs and the memory around them did; None if the `Gpu` was not asked
+    for it."""
 
     kernel: str
     geometry: Geometry
@@ -30,6 +32,7 @@ class Launched:
     recorded: Trace | None
     compared: "Lockstep | None"
     sample: Sample | None = None
+    gpu: GpuRun | None = None
 
     @property
     def statistics(self) -> Statistics:

@@ -8,7 +8,9 @@ import argparse
 from typing import Any
 
 from warploom import store
-from warploom.arch.config import SmConfig
+from warploom.arch.config import DEFAULT_PRESET, SmConfig
+from warploom.arch.errors import ConfigError
+from warploom.arch.gpu import GpuConfig
 
 Body = dict[str, Any]
 
@@ -22,4 +24,15 @@ def need_simulator() -> None:
 
 def configuration(options: argparse.Namespace) -> SmConfig:
     """The configuration selected by ``--preset`` and ``--set``. Raises `ConfigError`."""
-    return SmConfig.preset(options.preset).with_settings(options.settings)
+    return SmConfig.preset(options.preset or DEFAULT_PRESET).with_settings(options.settings)
+
+
+def machine(options: argparse.Namespace) -> tuple[SmConfig, GpuConfig | None]:
+    """The SM, and the GPU around it that ``--gpu`` selects, if any. Raises `ConfigError`."""
+    if options.gpu is None:
+        return configuration(options), None
+    if options.preset is not None:
+        raise ConfigError(f"--preset: the SMs of --gpu {options.gpu} are part of it: change them with --set, or in a "
+                          "file like that which warploom presets shows")
+    gpu = GpuConfig.preset(options.gpu).with_settings(options.settings)
+    return gpu.sm, gpu

@@ -7,20 +7,25 @@ from typing import Any
 
 from warploom import report
 from warploom.arch.config import PARAMETERS, SmConfig
+from warploom.arch.gpu import GPU_PARAMETERS, GPU_PARTS, GpuConfig
 from warploom.arch.parameters import PARTS, Parameter
 from warploom.arch.pipes import PIPE_PARAMETERS, PIPES
-from warploom.verbs import Body, configuration
+from warploom.verbs import Body, machine
 
 
 def main(options: argparse.Namespace) -> Body:
     """Show the fields, part by part."""
-    config = configuration(options)
-    every = list(_fields(config))
-    for part in PARTS:
+    config, gpu = machine(options)
+    every = [*_gpu_fields(gpu), *_fields(config)]
+    for part in (*GPU_PARTS, *PARTS):
         rows = [[name, "a table" if isinstance(value, dict) else str(value), parameter.unit, parameter.legal,
                  parameter.meaning, parameter.source]
                 for name, parameter, value in every if parameter.part == part]
-        report.table(f"{part} of {config.name}", ("field", "value", "unit", "legal", "meaning", "source"), rows)
+        if rows:
+            report.table(f"{part} of {config.name}", ("field", "value", "unit", "legal", "meaning", "source"), rows)
+    if gpu is not None:
+        print(f"The sources above are those of the values of {GpuConfig().name}, for fields of the GPU; "
+              f"warploom presets --gpu {options.gpu} shows those of {gpu.name}.")
     print(f"--set FIELD=VALUE, or PART.FIELD=VALUE. The sources are those of the values of {SmConfig().name}; "
           "warploom presets shows the classes of the pipes, each of which is set as timing.CLASS.")
     fields = {
@@ -28,7 +33,13 @@ def main(options: argparse.Namespace) -> Body:
                "meaning": parameter.meaning, "source": parameter.source}
         for name, parameter, value in every
     }
-    return {"configuration": dataclasses.asdict(config), "fields": fields}
+    return {"configuration": dataclasses.asdict(gpu or config), "fields": fields}
+
+
+def _gpu_fields(gpu: GpuConfig | None) -> Iterator[tuple[str, Parameter, Any]]:
+    """Every field of a GPU, if there is one."""
+    if gpu is not None:
+        yield from ((name, parameter, getattr(gpu, name)) for name, parameter in GPU_PARAMETERS.items())
 
 
 def _fields(config: SmConfig) -> Iterator[tuple[str, Parameter, Any]]:

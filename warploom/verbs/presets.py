@@ -5,11 +5,14 @@ import dataclasses
 
 from warploom import report
 from warploom.arch.config import SmConfig, flat, presets
+from warploom.arch.gpu import GPU_PARAMETERS, GpuConfig, gpu_presets, gpu_text
 from warploom.verbs import Body
 
 
 def main(options: argparse.Namespace) -> Body:
     """Show the presets."""
+    if options.gpu:
+        return _gpus(options.name)
     if options.name:
         config = SmConfig.preset(options.name)
         print(config.to_toml(), end="")
@@ -19,3 +22,14 @@ def main(options: argparse.Namespace) -> Body:
     rows = [[field, *(values.get(field, "") for values in settings)] for field in settings[0]]
     report.table("Presets (timing: latency, initiation interval, cycles)", ("field", *every), rows)
     return {"presets": {name: dataclasses.asdict(config) for name, config in every.items()}}
+
+
+def _gpus(name: str | None) -> Body:
+    """Show the GPUs, or the text of one of them."""
+    if name:
+        print(gpu_text(name), end="")
+        return {"presets": {name: dataclasses.asdict(GpuConfig.preset(name))}}
+    every = {name: GpuConfig.preset(name) for name in gpu_presets()}
+    report.table("GPUs", ("field", *every), [
+        [field, *(str(getattr(gpu, field)) for gpu in every.values())] for field in GPU_PARAMETERS])
+    return {"presets": {name: dataclasses.asdict(gpu) for name, gpu in every.items()}}

@@ -2,25 +2,31 @@
 
 import argparse
 import dataclasses
+import time
 from pathlib import Path
 
 from warploom import report
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ExecutionError, ToolError, warn
+from warploom.arch.gpu import GpuConfig
 from warploom.arch.mechanisms import MECHANISMS
 from warploom.golden_model.functional.executor import Stream
+from warploom.golden_model.gpu.simulate import simulate_gpu
 from warploom.golden_model.sample import Sample, Sampled
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.statistics import Statistics
 from warploom.kernels.launchfile import LaunchFile
 from warploom.running import Executed, find, is_program, run, save
-from warploom.verbs import Body, configuration, need_simulator
+from warploom.verbs import Body, machine, need_simulator
+from warploom.verbs.gpu import gpu_body, show_gpu
 
 
 def main(options: argparse.Namespace) -> Body:
     """Run a program, a bundled kernel, or a launch file."""
     if options.replay and (options.waves or not options.rtl):
         raise ConfigError("--replay: it replays on hardware, without waves: give it with --rtl, and without --waves")
+    if options.gpu is not None and (options.rtl or options.blocks is not None):
+        raise ConfigError("--gpu: leave out --rtl and --blocks, which are for one SM")
     if options.blocks is not None and (options.rtl or options.functional):
         raise ConfigError("--blocks: only the cycle model takes a sample of the blocks: leave out --rtl and "
                           "--functional")
@@ -35,7 +41,7 @@ def main(options: argparse.Namespace) -> Body:
 
 def run_launch(options: argparse.Namespace) -> Body:
     """Execute, compare, time, and write the outputs."""
-    config = configuration(options)
+    config, gpu = machine(options)
     if options.rtl:
         config.check_hardware()
         need_simulator()
@@ -48,12 +54,14 @@ def run_launch(options: argparse.Namespace) -> Body:
     except ExecutionError as error:
         show_printed(error.printed)
         raise
-    body = {"configuration": dataclasses.asdict(config), **describe(executed)}
+    body = {"configuration": dataclasses.asdict(gpu or config), **describe(executed)}
     if options.out:  # before anything is printed: the reader may close the output
         paths = save({name: executed.execution.buffers[name] for name in file.outputs}, options.out)
         body["outputs"] = [str(path) for path in paths]
     show(executed)
-    if not options.functional:
+    if gpu is not None and not options.functional:
+        _time_gpu(gpu, executed, body)
+    elif not options.functional:
         statistics = _time(options, config, executed, body)
     if options.rtl:
         body |= run_rtl(config, file, options.seed, statistics.cycles, record=options.waves, replay=options.replay)
@@ -75,6 +83,19 @@ def _time(options: argparse.Namespace, config: SmConfig, executed: Executed, bod
         body["sample"] = dataclasses.asdict(sample)
         _show_sample(sample)
     return statistics
+
+
+def _time_gpu(gpu: GpuConfig, executed: Executed, body: Body) -> None:
+    """Time all SMs, add the result to `body`, and print it."""
+    start = time.process_time()
+    with report.working("timing"):
+        run = simulate_gpu(gpu, Stream(executed.program, executed.file.launch))
+    seconds = time.process_time() - start
+    body["timing"], body["gpu"] = run.summed.to_json(), gpu_body([run])
+    show_timing(run.summed)
+    show_gpu([run.statistics])
+    print(f"Timed in {seconds:.1f} processor seconds: "
+          f"{run.summed.warp_instructions / seconds:,.0f} warp instructions a second")
 
 
 def _show_sample(sample: Sample) -> None:

@@ -6,11 +6,13 @@ from typing import Any
 
 from warploom import report
 from warploom.arch.errors import ConfigError, ExecutionError, warn
+from warploom.golden_model.gpu.simulate import GpuRun
 from warploom.host.gpu import Gpu
 from warploom.host.launched import Launched
 from warploom.programs.library import Inputs, Outputs, Program, program
 from warploom.running import save
-from warploom.verbs import Body, configuration, need_simulator
+from warploom.verbs import Body, machine, need_simulator
+from warploom.verbs.gpu import gpu_body, show_gpu
 from warploom.verbs.run import extents, show_printed, show_timing
 
 
@@ -22,8 +24,9 @@ def main(options: argparse.Namespace) -> Body:
     if options.rtl:
         need_simulator()
     this, size = program(options.kernel), options.size or "default"
-    gpu = Gpu(configuration(options), timing=not options.functional, rtl=options.rtl, replay=options.replay,
-              seed=options.seed, launch_files=options.launches, sample=options.blocks)
+    sm, around = machine(options)
+    gpu = Gpu(sm if around is None else None, gpu=around, timing=not options.functional, rtl=options.rtl,
+              replay=options.replay, seed=options.seed, launch_files=options.launches, sample=options.blocks)
     given = this.inputs(size)
     try:
         with report.working("running"):
@@ -32,7 +35,7 @@ def main(options: argparse.Namespace) -> Body:
         show_printed(_printed(gpu) + error.printed)
         raise
     mismatches = [] if difference else this.mismatches(given, outputs)
-    body = {"configuration": dataclasses.asdict(gpu.config), "program": {"name": this.name, "size": size},
+    body = {"configuration": dataclasses.asdict(gpu.gpu or gpu.config), "program": {"name": this.name, "size": size},
             **_describe(gpu), "checked": list(outputs), "mismatches": mismatches,
             "failure": difference or next(iter(mismatches), None)}
     if options.out:  # before anything is printed: the reader may close the output
@@ -65,7 +68,13 @@ def _describe(gpu: Gpu) -> Body:
         "warnings": list(dict.fromkeys(line for launched in gpu.launches for line in launched.warnings)),
         "launches": [_launch(launched) for launched in gpu.launches],
         **({"timing": gpu.statistics.to_json()} if timed else {}),
+        **({"gpu": gpu_body(runs)} if (runs := _runs(gpu)) else {}),
     }
+
+
+def _runs(gpu: Gpu) -> list[GpuRun]:
+    """What several SMs did in each launch, if there are several."""
+    return [launched.gpu for launched in gpu.launches if launched.gpu is not None]
 
 
 def _launch(launched: Launched) -> Body:
@@ -87,7 +96,7 @@ def _show(this: Program, size: str, gpu: Gpu, body: Body) -> None:
     """Print a row for each launch, then the results, and the statistics of all launches."""
     for warning in body["warnings"]:
         warn(warning)
-    report.table(f"{this.name} ({size}): launches on {gpu.config.name}",
+    report.table(f"{this.name} ({size}): launches on {(gpu.gpu or gpu.config).name}",
                  ("", "kernel", "grid", "block", "warp instructions", "cycles", "IPC", "occupancy", "in lockstep",
                   "blocks timed"),
                  [(str(number), *_row(launched)) for number, launched in enumerate(gpu.launches)])
@@ -99,6 +108,8 @@ def _show(this: Program, size: str, gpu: Gpu, body: Body) -> None:
     show_printed(_printed(gpu))
     if any(launched.timed for launched in gpu.launches):
         show_timing(gpu.statistics)
+    if runs := _runs(gpu):
+        show_gpu([run.statistics for run in runs])
     samples = [launched.sample for launched in gpu.launches if launched.sample is not None]
     if samples:
         report.fields("Timed, a sample of each launch's blocks", {

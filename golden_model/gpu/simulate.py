@@ -1,0 +1,50 @@
+"""Runs a trace on a GPU, from the first cycle until all SMs have finished and every request is answered."""
+
+from dataclasses import dataclass
+from functools import partial
+
+from warploom.arch.gpu import GpuConfig
+from warploom.golden_model.front_end.blocks import Blocks
+from warploom.golden_model.gpu.clocks import Events
+from warploom.golden_model.gpu.core import Core
+from warploom.golden_model.gpu.duplicates import Duplicates
+from warploom.golden_model.gpu.load_store import LoadStore
+from warploom.golden_model.gpu.memory import MemorySystem
+from warploom.golden_model.gpu.statistics import GpuStatistics, collect_gpu, together
+from warploom.golden_model.sm import Sm
+from warploom.golden_model.statistics import Statistics, collect
+from warploom.golden_model.trace import Traced
+
+
+@dataclass(frozen=True)
+class GpuRun:
+    """A finished simulation: the statistics of the GPU, those of each SM, and their sum."""
+
+    statistics: GpuStatistics
+    sms: tuple[Statistics, ...]
+    summed: Statistics
+
+
+def simulate_gpu(config: GpuConfig, trace: Traced, *, check: bool = False) -> GpuRun:
+    """Simulate a trace to its end. The caches are empty at its start. Raises `LaunchError` if the launch does not fit
+    an SM, `ExecutionError` if it cannot go on. For `check` see `Sm`."""
+    events, blocks, duplicates = Events(), Blocks(trace), Duplicates()
+    memory = MemorySystem(config, events)
+    sms, units = [], []
+    for number in range(config.sms):
+        core = Core(events, memory.core)
+        unit = LoadStore(config.sm, trace.program, memory.connect(number, core),
+                         partial(duplicates.allocated, number))
+        core.sm = Sm(config.sm, trace, memory=unit, blocks=blocks, check=check)
+        sms.append(core.sm)
+        units.append(unit)
+        core.wake(0)
+    events.run()
+    for sm in sms:
+        if not sm.finished:
+            raise sm.stuck()
+    cycles = max(memory.core.cycle(events.now), *(sm.cycle for sm in sms))
+    statistics = collect_gpu(memory, sms, units, duplicates, cycles)
+    assert statistics.requests == statistics.answers, "a request without an answer"
+    runs = tuple(collect(sm) for sm in sms)
+    return GpuRun(statistics, runs, together(runs, cycles))

@@ -1,0 +1,226 @@
+"""The memory system of the GPU by itself: bandwidth, queueing theory, conservation, worked timings
+(docs/contract/gpu.md)."""
+
+import random
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+from gpu_traffic import Wanted, latencies, run
+
+from warploom.arch.gpu import GpuConfig, gpu_presets
+from warploom.golden_model.gpu.clocks import Events, clocks
+from warploom.golden_model.gpu.packets import Kind
+
+ONE_CLOCK = ["core_mhz=1000", "network_mhz=1000", "l2_mhz=1000", "dram_mhz=1000"]
+SHORT = ["packet_queue=1", "l2_queue=1", "l2_latency=1", "dram_queue=1", "controller_latency=0", "l2_mshrs=2",
+         "l2_merges=2", "l2_sets=2", "l2_ways=2", "channel_bytes=16"]
+LONG = ["packet_queue=1024", "l2_queue=1024", "dram_queue=1024", "l2_mshrs=1024", "hop_latency=1", "l2_latency=1",
+        "controller_latency=0"]
+NETWORKS = ["crossbar", "mesh"]
+
+
+def gpu(*settings: str, preset: str = "k20x") -> GpuConfig:
+    return GpuConfig.preset(preset).with_settings(list(settings))
+
+
+def row(config: GpuConfig, number: int) -> int:
+    """The first line of a row of the only channel's only bank."""
+    return number * config.row_bytes // config.line_bytes
+
+
+# ---------------------------------------------------------------- bandwidth and queueing
+
+@pytest.mark.parametrize(("preset", "settings"), [
+    *((preset, []) for preset in gpu_presets()), ("k20x", ["channel_bytes=8"]), ("fermi", ["channel_bytes=64"]),
+    ("k20x", ["network=mesh", "channels=3", "hop_latency=2"]),
+], ids=lambda value: value if isinstance(value, str) else " ".join(value))
+def test_streams_reach_the_configured_peak(preset: str, settings: list[str]) -> None:
+    config, each = gpu(*settings, preset=preset), 1500
+    memory, sources = run(config, [[Wanted(0, Kind.READ, turn * config.sms + sm) for turn in range(each)]
+                                   for sm in range(config.sms)], window=64)
+    cycles = max(at for source in sources for _, at, _ in source.answered)
+    reached = each * config.sms * config.line_bytes * config.core_mhz * 10**6 / cycles
+    assert 0.95 < reached / config.peak_bytes_per_second <= 1
+    assert sum(channel.counts.reads for channel in memory.channels) == each * config.sms
+
+
+def poisson(rng: random.Random, rate: float, count: int) -> list[int]:
+    """Cycles of arrivals at random, so many by cycle on average."""
+    time, cycles = 0.0, []
+    for _ in range(count):
+        time += rng.expovariate(rate)
+        cycles.append(int(time))
+    return cycles
+
+
+@pytest.mark.parametrize("load", [0.2, 0.5, 0.7])
+def test_one_bank_is_an_m_d_1_queue(load: float) -> None:
+    """Each access opens another row, so it takes the bank for tRAS + tRP, whatever came before."""
+    config = gpu(*ONE_CLOCK, *LONG, "sms=1", "slices=1", "channels=1", "dram_banks=1")
+    service = config.row_active + config.row_precharge
+    arrivals = poisson(random.Random(1), load / service, 30_000)
+    _, (source,) = run(config, [[Wanted(cycle, Kind.READ, row(config, 1 + n)) for n, cycle in enumerate(arrivals)]])
+    _, (idle,) = run(config, [[Wanted(0, Kind.READ, row(config, 1)), Wanted(1000, Kind.READ, row(config, 2))]])
+    waited = sum(latencies(source)) / len(arrivals) - latencies(idle)[1]
+    assert waited == pytest.approx(load * service / (2 * (1 - load)), rel=0.05)
+
+
+@pytest.mark.parametrize("load", [0.2, 0.5, 0.7])
+def test_one_channel_of_the_network_is_an_m_d_1_queue(load: float) -> None:
+    """Writes of whole lines to the only slice: its channel takes them one after the other, from any SM."""
+    config = gpu(*ONE_CLOCK, *LONG, "sms=8", "slices=1", "channels=1", "channel_bytes=4", "l2_ways=64")
+    service, rng, count = config.flits(128), random.Random(2), 3_000
+    wanted = [[Wanted(cycle, Kind.WRITE, n % 8, 128) for n, cycle in
+               enumerate(poisson(rng, load / service / config.sms, count))] for _ in range(config.sms)]
+    _, sources = run(config, wanted)
+    _, (idle, *_) = run(config, [[Wanted(0, Kind.WRITE, 0, 128)]])
+    waited = sum(sum(latencies(source)) for source in sources) / (count * config.sms) - latencies(idle)[0]
+    assert waited == pytest.approx(load * service / (2 * (1 - load)), rel=0.05)
+
+
+# ---------------------------------------------------------------- conservation
+
+def traffic(config: GpuConfig, seed: int, count: int = 300) -> list[list[Wanted]]:
+    """Random requests of all SMs in bursts, to few lines, so that everything is full."""
+    rng = random.Random(seed)
+    lines = rng.choice([4, 40, 4000])
+    return [[Wanted(cycle, kind := rng.choice(list(Kind)), rng.randrange(lines),
+                    0 if kind is Kind.READ else 32 * rng.randint(1, config.line_bytes // 32))
+             for cycle in sorted(rng.randrange(2 * count) for _ in range(count))] for _ in range(config.sms)]
+
+
+@pytest.mark.parametrize("policy", ["back", "through"])
+@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize("queues", [SHORT, []], ids=["short", "long"])
+def test_every_request_is_answered_once(queues: list[str], network: str, policy: str) -> None:
+    """`Source` fails for a second answer; no answer, in a deadlock, shows in the count."""
+    for seed in range(3):
+        config = gpu(*queues, f"network={network}", f"l2_write={policy}", f"sms={5 + seed}", "slices=4",
+                     f"channels={1 << seed}", "mesh_columns=3", "core_mhz=7", "network_mhz=5", "l2_mhz=3",
+                     "dram_mhz=11")
+        wanted = traffic(config, seed)
+        memory, sources = run(config, wanted)
+        assert [len(source.answered) for source in sources] == [len(each) for each in wanted]
+        kinds = Counter(request.kind for source in sources for *_, request in source.answered)
+        assert kinds == Counter(each.kind for some in wanted for each in some)
+        channels, slices = ([unit.counts for unit in units] for units in (memory.channels, memory.slices))
+        assert sum(found.reads for found in channels) == sum(found.misses for found in slices)
+        assert sum(found.writes for found in channels) == sum(found.written for found in slices)
+
+
+class Shuffled(Events):
+    """Units of one tick step in random order."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self._random = random.Random(seed)
+
+    def enrol(self) -> int:
+        return self._random.getrandbits(60)
+
+
+@pytest.mark.parametrize("queues", [SHORT, []], ids=["short", "long"])
+@pytest.mark.parametrize("network", NETWORKS)
+def test_the_order_of_units_in_a_tick_changes_nothing(
+    network: str, queues: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = gpu(*ONE_CLOCK, *queues, f"network={network}", "sms=6", "slices=4", "channels=2", "mesh_columns=4")
+    wanted = traffic(config, 7)
+
+    def answers() -> list[list[tuple[int, int]]]:
+        return [[(since, at) for since, at, _ in source.answered] for source in run(config, wanted)[1]]
+
+    expected = answers()
+    assert expected == answers()
+    for seed in range(3):
+        monkeypatch.setattr("gpu_traffic.Events", lambda seed=seed: Shuffled(seed))
+        assert answers() == expected
+
+
+# ---------------------------------------------------------------- worked timings
+
+def test_clocks_have_exact_ratios() -> None:
+    core, dram = clocks([732, 1300])
+    assert core.period * 732 == dram.period * 1300 and core.period == 325 and dram.period == 183
+    assert dram.cycle(core.period) == 2 and core.cycle(183 * 325) == 183
+
+
+def dram_times(*requests: tuple[int, Kind, int], settings: tuple[str, ...] = ()) -> list[int]:
+    """Latencies, of requests for lines of rows of one bank, above those of everything but the bank."""
+    config = gpu(*ONE_CLOCK, *LONG, "sms=1", "slices=1", "channels=1", "dram_banks=1", *settings)
+    lines = [Wanted(cycle, kind, number) for cycle, kind, number in requests]
+    _, (source,) = run(config, [lines])
+    hit = run(config, [[Wanted(0, Kind.READ, 0), Wanted(1000, Kind.READ, 0)]])[1][0]
+    return [latency - latencies(hit)[1] for latency in latencies(source)]
+
+
+def test_a_bank_by_itself() -> None:
+    """A closed row, its next line, another row: tRCD, CL and the burst; CL and the burst; tRP before. To the bank takes
+    a cycle more than from an L2 hit, and the answer leaves in the cycle after the line has come."""
+    closed, hit, conflict = dram_times((0, Kind.READ, 0), (500, Kind.READ, 1), (1000, Kind.READ, 16))
+    assert (closed, hit, conflict) == (1 + 12 + 12 + 4, 1 + 12 + 4, 1 + 12 + 12 + 12 + 4)
+
+
+def test_open_rows_come_first() -> None:
+    """Rows 0, 1, 0 come together: the second line of row 0 overtakes row 1, which then closes it."""
+    times = dram_times((0, Kind.READ, 0), (0, Kind.READ, 16), (0, Kind.READ, 1))  # in order of the answers
+    active = 28  # from row 0's activate to its precharge
+    assert times == [29, 29 + 4, active + 12 + 29]
+
+
+def test_reads_that_find_the_row_open_follow_each_other_on_the_bus() -> None:
+    times = dram_times(*((1000, Kind.READ, line) for line in range(8)))
+    gaps = [after - before for before, after in pairwise(times)]
+    assert gaps == [4] * 7
+
+
+def counts(config: GpuConfig, wanted: list[Wanted]) -> Counter[str]:
+    memory, _ = run(config, [wanted])
+    return Counter({name: sum(getattr(slice_.counts, name) for slice_ in memory.slices)
+                    for name in ("hits", "misses", "merges", "allocated", "written")})
+
+
+def test_l2_reads_hit_miss_and_merge() -> None:
+    found = counts(gpu(), [Wanted(0, Kind.READ, 5), Wanted(1, Kind.READ, 5), Wanted(2000, Kind.READ, 5)])
+    assert found == Counter(misses=1, merges=1, hits=1)
+
+
+def test_l2_writes_back_what_is_dirty() -> None:
+    one_set = ["slices=1", "channels=1", "l2_sets=1", "l2_ways=2"]
+    wanted = [Wanted(0, Kind.WRITE, 0, 128), Wanted(2000, Kind.WRITE, 1, 32), Wanted(4000, Kind.READ, 2),
+              Wanted(6000, Kind.READ, 3), Wanted(8000, Kind.READ, 4)]
+    assert counts(gpu(*one_set), wanted) == Counter(allocated=1, misses=4, written=2)
+    assert counts(gpu(*one_set, "l2_write=through"), wanted) == Counter(misses=3, written=2)
+
+
+def test_a_mesh_goes_along_the_row_first_and_takes_a_router_at_a_time() -> None:
+    """Per hop the latency of a router; one more to leave the network, with the rest of the flits."""
+    config = gpu(*ONE_CLOCK, *LONG, "network=mesh", "mesh_columns=4", "sms=15", "slices=1", "channels=1",
+                 "hop_latency=5")
+    sms, (slice_,) = config.nodes
+    seen = []
+    for sm, node in enumerate(sms):
+        wanted: list[list[Wanted]] = [[] for _ in sms]
+        wanted[sm] = [Wanted(0, Kind.WRITE, 0, 128)]
+        memory, sources = run(config, wanted)
+        hops = abs(node // 4 - slice_ // 4) + abs(node % 4 - slice_ % 4)
+        seen.append(latencies(sources[sm])[0] - 10 * hops)
+        assert memory.requests.flits == (hops + 1) * config.flits(128)
+    assert len(set(seen)) == 1
+
+
+def test_an_output_serves_its_inputs_in_turn() -> None:
+    config = gpu(*ONE_CLOCK, *LONG, "sms=4", "slices=1", "channels=1", "channel_bytes=4", "l2_ways=64")
+    _, sources = run(config, [[Wanted(0, Kind.WRITE, sm, 128) for _ in range(3)] for sm in range(4)])
+    order = sorted((at, sm) for sm, source in enumerate(sources) for _, at, _ in source.answered)
+    assert [sm for _, sm in order] == [0, 1, 2, 3] * 3
+
+
+def test_duplicates_are_lines_of_another_sm_within_2000_cycles() -> None:
+    from warploom.golden_model.gpu.duplicates import Duplicates
+
+    seen = Duplicates()
+    for sm, cycle, line in [(0, 0, 1), (0, 10, 1), (1, 2010, 1), (1, 2011, 1), (0, 4012, 1), (2, 0, 2), (3, 2001, 2)]:
+        seen.allocated(sm, cycle, line)
+    assert (seen.taken, seen.duplicates) == (7, 1)
