@@ -180,3 +180,14 @@ def test_approximate_rows():
         count = len(row["ins"])
         assert check_bound(row, operands[first : first + count], results) >= 10, row["name"]
         first += count
+
+
+def test_approximate_quotient_of_subnormals():
+    """The reciprocal of the smallest numbers is infinite; a quotient by them need not be."""
+    row = {"ptx": "div.approx.f32 %d, %a, %b;", "ins": ["f32", "f32"], "outs": ["f32"], "form": "plain"}
+    least, normal = 1, 0x00800000
+    cases = [(least, least, 1.0), (7 * least, least, 7.0), (normal, least, 2.0**23), (least, 0x80000002, -0.5),
+             (normal, normal, 1.0), (0, least, 0.0), (0x3F800000, least, math.inf), (least, 0, math.inf)]
+    operands = np.array([[case[slot] for case in cases] * (WORDS // len(cases)) for slot in (0, 1)], np.uint64)
+    quotients = run([row], operands)[0].astype(np.uint32).view(np.float32)
+    assert quotients[: len(cases)].tolist() == [quotient for _, _, quotient in cases]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from warploom.arch.isa import Op
-from warploom.arch.modifiers import Function, Rounding
+from warploom.arch.modifiers import Cond, Function, Rounding
 from warploom.compiler.emitter import Emitter, Target, Words, constant, known
 from warploom.compiler.ir import Operand, Param
 from warploom.compiler.registry import lowers
@@ -11,8 +11,8 @@ from warploom.compiler.truth import AND, INSERT, XOR
 
 F32, F64, FLOATS = ("f32",), ("f64",), ("f32", "f64")
 
-SIGN = 1 << 31
-ONE, MINUS_ONE = 0x3F800000, 0xBF800000
+SIGN, EXPONENT = 1 << 31, 0x7F800000
+ONE, MINUS_ONE, TWO_TO_24 = 0x3F800000, 0xBF800000, 0x4B800000
 
 ROUNDINGS = {rounding.name.lower(): rounding for rounding in Rounding}
 
@@ -86,10 +86,21 @@ def divide(e: Emitter) -> None:
     if not approx:
         e.emit(Op.FDIV, d, a, b, rounding=rounding, ftz=ftz)
         return
+    if not ftz:
+        a, b = _scaled(e, a, b)
     reciprocal = e.op(Op.MUFU, b, function=Function.RCP, ftz=ftz)
     if not ftz:  # divisors beyond 2**126 give 0 (infinity / such a divisor: NaN), as documented for div.approx
         reciprocal = e.op(Op.FMUL, reciprocal, constant(ONE), ftz=True)
     e.emit(Op.FMUL, d, a, reciprocal, ftz=ftz)
+
+
+def _scaled(e: Emitter, a: Operand, b: Operand) -> tuple[Operand, Operand]:
+    """Dividend and divisor, both times 2**24 if the divisor is subnormal: its reciprocal may be infinite, where the
+    quotient is not. CUDA's fmodf relies on that."""
+    subnormal = e.temp_predicate()
+    e.emit(Op.ISETP, None, e.logic(AND, b, constant(EXPONENT)), None, pdst=subnormal, cond=Cond.EQ)
+    scale = e.op(Op.SEL, constant(TWO_TO_24), constant(ONE), psrc=(subnormal, False))
+    return e.op(Op.FMUL, a, scale), e.op(Op.FMUL, b, scale)
 
 
 @lowers("div", types=F64, supports=".rn, .rz, .rm, .rp, .approx, .full of f32 (.ftz); .rn, .rz, .rm, .rp of f64")
