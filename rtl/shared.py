@@ -20,6 +20,10 @@ def module_name(unit: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", unit).lower()
 
 
+NUMBERED = (1 << 16) - 4
+"""Input bits, or output bits, that Amaranth can number in a module; clock, reset and two constants have the others."""
+
+
 class SharedModules:
     """The platform for netlists: it collects the components that several instances share."""
 
@@ -38,7 +42,18 @@ class SharedModules:
 def share(platform: object, name: str, component: wiring.Component, *, clocked: bool = True) -> Elaboratable:
     """The submodule for one of several components that differ only in their connections.
 
-    For a netlist it is an instance of the module `name`; otherwise (a simulation) the component itself. Combinational
-    components are not `clocked`.
+    For a netlist it is an instance of the module `name`; otherwise (a simulation) the component itself, and also if it
+    has more bits than Amaranth can number (collectors with windows for many warps). Combinational components are not
+    `clocked`.
     """
-    return platform.instance(name, component, clocked=clocked) if isinstance(platform, SharedModules) else component
+    if not isinstance(platform, SharedModules) or _bits(component) > NUMBERED:
+        return component
+    return platform.instance(name, component, clocked=clocked)
+
+
+def _bits(component: wiring.Component) -> int:
+    """The bits of the inputs, or those of the outputs, of which there are more."""
+    bits = {wiring.In: 0, wiring.Out: 0}
+    for _, flow, signal in port_signals(component):
+        bits[flow] += len(signal)
+    return max(bits.values())

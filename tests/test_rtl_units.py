@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from amaranth import Module, Signal
-from amaranth.lib import data
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
 from amaranth.sim import Simulator
 
 from warploom.arch import interfaces as tables
@@ -34,6 +35,7 @@ from warploom.rtl.interfaces import (
 from warploom.rtl.lane_control import CONTROL, DECODING
 from warploom.rtl.multiply import DIGIT, DIGITS, booth_digits, compress, partial_products
 from warploom.rtl.operands.compact_slots import CompactSlots
+from warploom.rtl.shared import NUMBERED, share
 from warploom.rtl.subbank import SubBank
 
 SMALL = SmConfig.preset("small")
@@ -188,3 +190,38 @@ def test_probe_only_on_request(settings: list[str]) -> None:
     plain, probed = ({port["name"] for port in verilog.ports(verilog.datapath(config, probe=probe))}
                      for probe in (False, True))
     assert probed - plain == {"probe", "stored_data", "stored_bytes", "activity"}
+
+
+class Inverter(wiring.Component):
+    """Inverts a word."""
+
+    def __init__(self, bits: int) -> None:
+        super().__init__({"word": In(bits), "inverted": Out(bits)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.d.comb += self.inverted.eq(~self.word)
+        return m
+
+
+class Folded(wiring.Component):
+    """Two shared inverters, whose words have one bit outside."""
+
+    bit: In(1)
+    inverted: Out(2)
+
+    def __init__(self, bits: int) -> None:
+        self._parts = [Inverter(bits) for _ in range(2)]
+        super().__init__()
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        for number, part in enumerate(self._parts):
+            m.submodules[f"part_{number}"] = share(platform, "inverter", part, clocked=False)
+            m.d.comb += [part.word.eq(self.bit), self.inverted[number].eq(part.inverted.any())]
+        return m
+
+
+@pytest.mark.parametrize(("bits", "modules"), [(NUMBERED, 2), (NUMBERED + 1, 3)])
+def test_parts_with_too_many_bits_for_an_instance_are_not_shared(bits: int, modules: int) -> None:
+    assert len(re.findall("^module ", verilog.to_rtlil(Folded(bits), "folded"), re.MULTILINE)) == modules
