@@ -306,7 +306,8 @@ SP = "[[pipes]]\nname = 'sp'\n"
     ("[pipes]\nsfu_queue = 3", r"pipes is a list: begin each pipe with \[\[pipes\]\]; warploom presets "),
     ("[pipes.timing]\nint_add = [6, 2]", "pipes is a list"),
     ("[timing]\nint_add = [6, 2]", "timing is not a configuration field: it is the classes of the pipes"),
-    (SP, "'sp' has no classes"),
+    (SP, "'sp' has no classes: every pipe needs a name and classes"),
+    ("[[pipes]]", "pipes: a pipe has no name: every pipe needs a name and classes"),
     (SP + "[pipes.classes]\nint_add = [4, 1]", "sp: the machine has three, with these classes: int_add, int_max"),
     (SP + "depth = 3", "'depth' is not a field of a pipe"),
 ])

@@ -224,7 +224,7 @@ ERRORS = [
     ("mov.u32 %r0, %envreg3;", "%envreg3 is neither a variable of this kernel nor a special register"),
     ("add.f32 %f0, %f1, 3;", "an integer literal is given where .f32 is required"),
     ("cvt.f32.s32 %f0, %r1;", "one of .rn, .rz, .rm, .rp is required"),
-    ("cvt.rn.f16.f32 %h0, %f1;", "takes two types; supported: 8- to 64-bit integers, f32 and f64"),
+    ("cvt.rn.f16.f32 %h0, %f1;", "takes two types, both among 8- to 64-bit integers, f32 and f64"),
     ("cvt.u32.u64 %r0, %r1;", "%r1 has 32 bits where .u64 is required"),
     ("ld.global.u32 %r0, [%r1];", "addresses in this space have 64 bits"),
     ("ld.global.u32 %r0, [tile];", "tile lies in .shared, not in .global"),

@@ -147,7 +147,8 @@ def _pipe_of(table: object) -> PipeConfig:
                               f"{nearest(name, known)}")
     for name in ("name", "classes"):
         if name not in table:
-            raise ConfigError(f"pipes: {shown(table.get('name', 'a pipe'))} has no {name}: every pipe needs them")
+            of = shown(table["name"]) if "name" in table else "a pipe"
+            raise ConfigError(f"pipes: {of} has no {name}: every pipe needs a name and classes")
     return PipeConfig(**table)
 
 

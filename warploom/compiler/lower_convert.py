@@ -77,7 +77,7 @@ def destination(e: Emitter, operand: ptx.Operand, type_: str) -> Target:
 def convert(e: Emitter) -> None:
     """cvt."""
     if len(e.types) != 2 or e.types[0] not in TYPES:
-        e.fail(f"takes two types; supported: {SUPPORTS}")
+        e.fail(f"takes two types, both among {SUPPORTS}")
     to, of = e.types
     d, a = e.operands(2)
     value = source(e, a, of)

@@ -40,7 +40,7 @@ def main(options: argparse.Namespace) -> Body:
     if options.csv:  # before anything is printed: the reader may close the output
         write_whole(options.csv, _csv(entries).encode())
     errors = [{"values": dict(one.values), "error": one_line(str(error))} for one, error in failed.items()]
-    _show(options, entries, len(illegal), errors)
+    _show(options, entries, illegal, errors)
     return {"configuration": dataclasses.asdict(base), "size": options.size, "workloads": names, "points": entries,
             "illegal": illegal, "failed": errors,
             "failure": f"{len(failed)} of {len(points)} points failed, the first one: {errors[0]['error']}"
@@ -117,7 +117,12 @@ def _csv(entries: Sequence[Mapping[str, Any]]) -> str:
     return text.getvalue()
 
 
-def _show(options: argparse.Namespace, entries: Sequence[Mapping[str, Any]], illegal: int,
+def _counted(illegal: Sequence[Mapping[str, Any]]) -> str | int:
+    """How many points are no legal machine, and why the first one is none: its value may be a slip."""
+    return f"{len(illegal)}, the first one: {illegal[0]['error']}" if illegal else 0
+
+
+def _show(options: argparse.Namespace, entries: Sequence[Mapping[str, Any]], illegal: Sequence[Mapping[str, Any]],
           errors: Sequence[Mapping[str, Any]]) -> None:
     """Print the front, the fastest point first."""
     best = sorted((entry for entry in entries if entry["front"]), key=lambda entry: -entry["speed"])
@@ -128,7 +133,8 @@ def _show(options: argparse.Namespace, entries: Sequence[Mapping[str, Any]], ill
                  [[", ".join(f"{name}={value}" for name, value in entry["values"].items()),
                    *(entry[name] for name in columns)] for entry in best])
     report.fields("All points", {
-        "simulated": len(entries), "on the front": len(best), "no legal machine": illegal, "failed": len(errors),
+        "simulated": len(entries), "on the front": len(best), "no legal machine": _counted(illegal),
+        "failed": len(errors),
         "compared by": "IPC x clock, energy and area, by synthesis" if options.synth
                        else "IPC, energy, and bits of storage instead of area; --synth synthesises each point",
     })
