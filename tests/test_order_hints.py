@@ -31,7 +31,7 @@ MOST_WARPS = 2
 """Warps of each launch that are followed: a warp instruction takes some ten microseconds."""
 
 WITHOUT_GROUPS = ("bfs_levels", "bitonic_sort", "inline_math", "walsh")
-"""Programs in which nothing independent follows a load."""
+"""Programs in which these warps never stall at an instruction that has a group."""
 
 
 def bundled(name: str) -> Iterator[Trace]:
