@@ -20,6 +20,7 @@ from warploom.evaluation.bypassing_reuse import WINDOWS, Reuse, most_live, reuse
 from warploom.evaluation.energy import Costs
 from warploom.evaluation.figures import Figure, Measured, Run
 from warploom.evaluation.register_file_energy import register_file
+from warploom.evaluation.toggling import Toggling, names
 from warploom.synth.sram import Macro
 
 PASCAL, FERMI = SmConfig.preset("pascal"), SmConfig.preset("fermi")
@@ -190,6 +191,15 @@ def test_what_windows_add() -> None:
     taken = register_file(run(HINTS, bypassed={**nothing, "forwarded": 1}, datapath_instructions=1)).added
     assert taken == pytest.approx({"window network": 1024 * costs.selection(12),
                                    "window logic": costs.logic(logic["instruction"])})
+
+
+@pytest.mark.parametrize("settings", [[], ["coalescing=on"], ["gating=cross_lane"]])
+def test_words_to_windows_are_whole_in_any_stored_form(settings: list[str]) -> None:
+    """More of the bits toggle that coalescing and gating move; on the wires to windows all of them move."""
+    counted = Toggling(dict.fromkeys(names(), 4), {name: 1 if name == "whole_off" else 3 for name in names()})
+    delivered = run(HINTS.with_settings(settings), bypassed={**dict.fromkeys(WINDOW, 0), "delivered": 1})
+    found = register_file(replace(delivered, toggling=counted)).added["window network"]
+    assert found == pytest.approx(1024 * Costs(HINTS, 0.25).wire)
 
 
 # ------------------------------------------------------------------ figures

@@ -69,3 +69,5 @@ def test_the_document(tmp_path: Path) -> None:
     assert document["ratios"]["ipc"][NONE] == {"vector_add": 1.0}
     gated = document["ratios"]["ipc"]["gating"]["vector_add"]
     assert gated == 1.0
+    totals = {entry["setting"]: entry["total"] / 100 for entry in document["energy"]}
+    assert totals == pytest.approx({name: of["vector_add"] for name, of in document["ratios"]["energy"].items()})

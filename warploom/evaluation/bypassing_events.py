@@ -21,7 +21,7 @@ class Events:
 
 
 def events(run: Run) -> Events:
-    """The events of a run without coalescing or gating."""
+    """The events of a run; words in windows are whole in any stored form."""
     counts, bypassed = run.statistics, run.statistics.counted["bypassed"]
     file = sum(counts.bank_reads) + sum(counts.bank_writes)
     if not run.config.bypass.has_window:

@@ -4,6 +4,7 @@ from warploom import report
 from warploom.evaluation import combination
 from warploom.evaluation.study import Study
 from warploom.verbs import Body
+from warploom.verbs.evaluate_energy import by_part
 
 
 def show(study: Study) -> Body:
@@ -14,4 +15,5 @@ def show(study: Study) -> Body:
         report.table(f"{study.config.name}, {group} ({len(members)}): ratios to the baseline", combination.COLUMNS,
                      [[getattr(row, name) for name in combination.COLUMNS] for row in rows])
     return {"size": study.wanted.size, "groups": {name: list(members) for name, members in study.groups.items()},
-            **combination.to_json(runs, study.groups)}
+            **combination.to_json(runs, study.groups),
+            **by_part(f"all {len(runs)}", runs, dict.fromkeys(study.configurations(), combination.NONE))}

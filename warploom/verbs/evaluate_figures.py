@@ -15,18 +15,16 @@ from warploom.evaluation import (
     coalescing,
     gating,
     placement,
-    register_file_energy,
     repeating,
-    sensitivity,
     tables,
 )
 from warploom.evaluation.figures import Figure, Measured, Runs
 from warploom.evaluation.machines import COMPOSED, SCARCE
 from warploom.evaluation.placement_runs import PLACES
 from warploom.evaluation.pressure import HEADINGS, pressure
-from warploom.evaluation.sensitivity import Headline
 from warploom.evaluation.study import Study
 from warploom.verbs import Body
+from warploom.verbs.evaluate_energy import energy
 from warploom.verbs.evaluate_hardware import overheads
 
 MOST_COLUMNS = 8
@@ -37,7 +35,7 @@ def coalesced(study: Study) -> Body:
     """[RADAIDEH], chapter 3: every workload under every setting, and every figure."""
     runs = study.runs(study.cases())
     body = _figures(study, coalescing.figures(), runs, study.preset)
-    return {**body, **_energy(study, coalescing.HEADLINES, coalescing.PARTED, runs),
+    return {**body, **energy(study, coalescing.HEADLINES, coalescing.PARTED, runs),
             **_pressure("without coalescing and with ideal alignment", runs, ("wid_off", "wid_ideal"))}
 
 
@@ -45,7 +43,7 @@ def gated(study: Study) -> Body:
     """Chapter 4: the same, and the storage of the zero masks."""
     runs = study.runs(study.cases())
     body = _figures(study, gating.figures(), runs, f"{study.preset}, with coalescing {COMPOSED}")
-    body |= _energy(study, gating.HEADLINES, gating.PARTED, runs)
+    body |= energy(study, gating.HEADLINES, gating.PARTED, runs)
     configurations = study.configurations()
     needs = {setting: overheads(study.name, configurations[setting], f"{setting} of ")
              for setting in gating.OVERHEADS}
@@ -56,7 +54,7 @@ def bypassed(study: Study) -> Body:
     """[BOW]: every workload under every setting, every figure, and the registers that are transient."""
     runs = study.runs(study.cases())
     body = _figures(study, bypassing.figures(), runs, f"{study.preset}, and {SCARCE} where it says so")
-    body |= _energy(study, bypassing.HEADLINES, bypassing.PARTED, runs)
+    body |= energy(study, bypassing.HEADLINES, bypassing.PARTED, runs)
     pressed = _pressure("without bypassing and with hints", runs, bypassing.PRESSED)
     rows = bypassing.transient(runs)
     report.table("Registers of a thread that need a row of the register file", bypassing.TRANSIENT_COLUMNS, rows)
@@ -76,7 +74,7 @@ def affinely(study: Study) -> Body:
     """[AFFINE]: every workload under every setting, every figure, and Table 1."""
     runs = study.runs(study.cases())
     body = _figures(study, affine.figures(), runs, study.preset)
-    body |= _energy(study, affine.HEADLINES, affine.PARTED, runs)
+    body |= energy(study, affine.HEADLINES, affine.PARTED, runs)
     pressed = _pressure("without the affine unit and with all of it", runs, affine.PRESSED)
     rows = affine_table.rows(runs)
     for first in range(1, len(runs) + 1, MOST_COLUMNS):
@@ -141,25 +139,6 @@ def _draw(found: list[Measured], folder: Path, caption: str) -> None:
         for measured in found:
             charts.draw(measured, folder, caption)
             done(measured.figure.number)
-
-
-def _energy(study: Study, headlines: Sequence[Headline], settings: Mapping[str, str],
-            runs: Mapping[str, Runs]) -> Body:
-    """The energy of the register file by part, and what each assumption carries of the figures, over the first
-    group."""
-    group, members = next(iter(study.groups.items()))
-    averaged = {name: runs[name] for name in members}
-    parts = register_file_energy.shares(averaged, settings)
-    report.table(f"Dynamic energy of the register file by part, % of the baseline's, {group}",
-                 ("setting", *register_file_energy.PARTS, "total"),
-                 [(part["setting"], *(round(part[name], 1) for name in (*register_file_energy.PARTS, "total")))
-                  for part in parts])
-    rows = sensitivity.rows(headlines, averaged)
-    report.table(f"What assumptions carry: each over its range, averages in %, {group}", sensitivity.COLUMNS,
-                 [tuple(round(value, 2) if isinstance(value, float) else value for value in row.values())
-                  for row in rows])
-    return {"energy": parts, "toggling": {workload: next(iter(found.values())).toggling.shares()
-                                         for workload, found in runs.items()}, "sensitivity": rows}
 
 
 def _pressure(which: str, runs: Mapping[str, Runs], settings: Sequence[str]) -> Body:
