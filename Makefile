@@ -72,7 +72,7 @@ results: $(STAMP)  ## run the experiments and commit their figures to docs/resul
 	$(VENV)/bin/warploom evaluate coalescing --preset gtx480 --json build/results/coalescing_gtx480.json
 	for shown in $(LISTED); do \
 	  $(VENV)/bin/warploom evaluate $$shown --size tiny --json build/results/$${shown}_tiny.json || exit 1; done
-	$(VENV)/bin/warploom evaluate combination --size tiny --json build/results/combination.json
+	$(VENV)/bin/warploom evaluate combination --json build/results/combination.json
 	$(VENV)/bin/python -m warploom.evaluation.pages build/results/*.json
 
 bench: $(STAMP)  ## speed of the models and of the lockstep bench

@@ -175,10 +175,24 @@ def test_several_experiments_have_a_document_each(folder, monkeypatch, capsys):
 def test_all_are_all_except_synthesis_in_a_hurry(options, left_out, folder, monkeypatch):
     """And samples of samples."""
     asked = []
-    monkeypatch.setattr(evaluate, "_several", lambda names, wanted, out: asked.extend(names) or {})
+    monkeypatch.setattr(evaluate, "_several", lambda names, *_: asked.extend(names) or {})
     assert main(["evaluate", "all", *options]) == 0
     assert asked == [name for name in EXPERIMENTS if name not in left_out]
     assert {"combination", "sampling", "workloads"} - left_out <= {*asked}
+
+
+@pytest.mark.parametrize(("options", "sizes"), [
+    ([], {"combination": "tiny", "coalescing": "default"}),
+    (["--size", "default"], {"combination": "default", "coalescing": "default"}),
+    (["--quick"], {"combination": "tiny", "coalescing": "tiny"}),
+])
+def test_sixteen_machines_have_tiny_inputs_unless_others_are_wanted(options, sizes, folder, monkeypatch):
+    found = {}
+    monkeypatch.setattr(evaluate, "simulate", lambda *_: {})
+    monkeypatch.setattr(evaluate, "_document", lambda name, wanted, path: (
+        found.update({name: wanted.size}) or {"document": None, "failure": None}, {}))
+    assert main(["evaluate", "coalescing", "combination", *options, "--out", str(folder.parent)]) == 0
+    assert found == sizes
 
 
 @pytest.mark.parametrize(("arguments", "line"), [

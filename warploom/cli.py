@@ -308,8 +308,9 @@ def _add_evaluate(verbs: _Verbs) -> None:
                                f"{ALL}, or several: together, with a document of each beside the charts")
     evaluate.set_defaults(preset=None)
     size = evaluate.add_mutually_exclusive_group()
-    size.add_argument("--size", choices=("tiny", "default", "large"), default="default",
-                      help="inputs of the programs (default: default; kernels have no large ones)")
+    size.add_argument("--size", choices=("tiny", "default", "large"),
+                      help="inputs of the programs (default: default, for combination tiny; kernels have no large "
+                           "ones)")
     size.add_argument("--quick", action="store_true", help="tiny inputs, and all without hardware, for a quick look")
     _add_workloads(evaluate, "the programs on the list of the experiment's source, and the kernels")
     _add_blocks(evaluate)

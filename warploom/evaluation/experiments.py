@@ -28,7 +28,8 @@ class Experiment:
     `Study` and returns the body of a document. `usual` are its workloads, unless a user names some: a function and its
     arguments, empty for none. `preset` is the machine, empty without a GPU. `configurations` is a function of the
     machine and the user's settings, by whose result each workload is simulated; empty if none is. `refuses` has the
-    options that make no sense, with the reason; with the option `unless` it is not one of all experiments."""
+    options that make no sense, with the reason. `size` is that of the inputs, unless a user names one. With the option
+    `unless` it is not one of all experiments."""
 
     what: str
     show: str
@@ -36,6 +37,7 @@ class Experiment:
     preset: str = ""
     configurations: str = ""
     refuses: Mapping[str, str] = field(default_factory=dict)
+    size: str = "default"
     unless: str = ""
 
     def run(self, study: "Study") -> dict[str, Any]:
@@ -82,7 +84,8 @@ EXPERIMENTS = {
         refuses={WORKLOADS: "this experiment has kernels of its own"}),
     "combination": Experiment(
         "all combinations of the mechanisms, on all workloads", "warploom.verbs.evaluate_combination:show",
-        ("warploom.evaluation.characteristics:groups",), "fermi", "warploom.evaluation.machines:combination"),
+        ("warploom.evaluation.characteristics:groups",), "fermi", "warploom.evaluation.machines:combination",
+        size="tiny"),
     "sampling": Experiment(
         "the errors of --blocks, on all workloads", "warploom.verbs.evaluate_sampling:show",
         ("warploom.evaluation.workloads:chosen", (ALL,), ""), "fermi", "warploom.evaluation.machines:sampling",

@@ -17,13 +17,17 @@ FOLDER = Path("build") / "evaluation"
 def main(options: argparse.Namespace) -> Body:
     """Run one experiment; or several, as one matrix of workloads and configurations."""
     names = _names(options)
-    size = "tiny" if options.quick else options.size
-    wanted = Wanted(size, options.out or FOLDER / size, options.preset or "", options.settings, options.workloads,
-                    options.blocks, options.scheduler)
     if len(names) > 1:
-        return _several(names, wanted, options.out or FOLDER)
+        return _several(names, options, options.out or FOLDER)
     (name,) = names
-    return _body(Study(name, wanted))
+    size = _size(name, options)
+    return _body(Study(name, Wanted(size, options.out or FOLDER / size, options.preset or "", options.settings,
+                                    options.workloads, options.blocks, options.scheduler)))
+
+
+def _size(name: str, options: argparse.Namespace) -> str:
+    """The size of an experiment's inputs."""
+    return "tiny" if options.quick else options.size or EXPERIMENTS[name].size
 
 
 def _names(options: argparse.Namespace) -> list[str]:
@@ -33,18 +37,18 @@ def _names(options: argparse.Namespace) -> list[str]:
     return [name for name, one in EXPERIMENTS.items() if not (one.unless and getattr(options, one.unless))]
 
 
-def _several(names: Sequence[str], wanted: Wanted, folder: Path) -> Body:
+def _several(names: Sequence[str], options: argparse.Namespace, folder: Path) -> Body:
     """Simulate what the experiments need, each case once, workload by workload; then each experiment, which writes
     ``<folder>/EXPERIMENT.json``; then the page of all of them. One that fails does not stop the others."""
     from warploom.pages.report import write  # noqa: PLC0415  (its library takes long to import)
 
-    if wanted.preset or wanted.settings:
+    if options.preset or options.settings:
         raise ConfigError("evaluate: experiments have presets of their own: leave --preset and --set out, or name one "
                           "experiment")
     folder.mkdir(parents=True, exist_ok=True)
-    asked = {name: _asked(name, wanted, folder) for name in names}
+    asked = {name: _asked(name, options, folder) for name in names}
     needed = [case for name, one in asked.items() for case in Study(name, one).cases()]
-    known = simulate(sorted(needed, key=lambda case: case.workload), wanted.scheduler)
+    known = simulate(sorted(needed, key=lambda case: case.workload), options.scheduler)
     made = {name: _document(name, dataclasses.replace(one, known=known), folder / f"{name}.json")
             for name, one in asked.items()}
     write([document for _, document in made.values() if document], page := folder / "report.html")
@@ -56,13 +60,12 @@ def _several(names: Sequence[str], wanted: Wanted, folder: Path) -> Body:
     return {"documents": documents, "page": str(page), "failure": next(iter(failures), None)}
 
 
-def _asked(name: str, wanted: Wanted, folder: Path) -> Wanted:
+def _asked(name: str, options: argparse.Namespace, folder: Path) -> Wanted:
     """What is wanted of one of several experiments: those with workloads of their own run these, whole if they time
     none."""
-    refused = EXPERIMENTS[name].refuses
-    return dataclasses.replace(wanted, charts=folder / wanted.size,
-                               workloads=() if WORKLOADS in refused else wanted.workloads,
-                               blocks=None if BLOCKS in refused else wanted.blocks)
+    refused, size = EXPERIMENTS[name].refuses, _size(name, options)
+    return Wanted(size, folder / size, workloads=() if WORKLOADS in refused else options.workloads,
+                  blocks=None if BLOCKS in refused else options.blocks, scheduler=options.scheduler)
 
 
 def _document(name: str, wanted: Wanted, path: Path) -> tuple[Body, Mapping[str, object]]:
