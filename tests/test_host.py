@@ -222,6 +222,8 @@ BAD_ARRAYS: dict[str, tuple[Callable[[Gpu], object], str]] = {
     "setting a large number": (lambda gpu: gpu.zeros(3, "u1").set(300), "can't hold 300"),
     "setting a list": (lambda gpu: gpu.zeros(1, "i4").set([1]), "list given"),  # type: ignore[arg-type]
     "an element outside": (lambda gpu: gpu.zeros((3, 4), "f4").at(3, 0), "no element"),
+    "an element by a fraction": (lambda gpu: gpu.zeros(3, "f4").at(1.0), "no element"),  # type: ignore[arg-type]
+    "more than this machine has": (lambda gpu: gpu.zeros(1 << 60, "u1"), "zeros.*: Unable to allocate"),
     "a kernel": (lambda gpu: gpu.module(PTX)["vector_sub"], "no kernel 'vector_sub'.*nearest: vector_add"),
     "a variable": (lambda gpu: gpu.module(SYMBOLS).set("tap", np.int32(1)), "no .global.* 'tap'; nearest: taps"),
     "a long variable": (lambda gpu: gpu.module(SYMBOLS).set("taps", np.zeros(9)), "has 12 bytes, 72 are given"),
@@ -239,6 +241,7 @@ def test_wrong_arrays_and_names(gpu: Gpu, do: Callable[[Gpu], object], message: 
     ("coalesing", "on", "settings: 'coalesing' is not a configuration field.*nearest: coalescing"),
     ("coalescing", True, "coalescing = 'True': must be one of"), ("coalescing", ["on"], "must be one of"),
     ("banks", 3, "banks = 3: must be a power of two"), ("banks", 2.5, "banks"), ("banks", None, "banks"),
+    ("sample", "4", "sample = '4': must be at least 2 blocks"), ("sample", 1, "sample = 1: must be"),
     ("pipes.sp.wings", 2, "wings"), ("banks", "1\nrows=2", "banks"), ("memory.warps", 2, "it is front_end.warps"),
 ])
 def test_wrong_settings(name: str, value: Any, message: str) -> None:
@@ -310,6 +313,14 @@ def test_every_launch_as_a_launch_file(tmp_path: Path) -> None:
     counter = executed.execution.buffers["counter"].view(np.int32)
     assert counter.tolist() == module.get("counter", np.int32).tolist() == [200]
     assert file.outputs == ("array_0", "array_1")
+
+
+def test_launch_files_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    gpu = Gpu("small", timing=False, launch_files=tmp_path / "file")
+    x = gpu.zeros(32, np.float32)
+    with pytest.raises(LaunchError, match=r"launch_files: .*Not a directory"):
+        gpu.module(PTX)["vector_add"][1, 32](x, x, x, 32)
 
 
 @pytest.mark.rtl

@@ -79,7 +79,9 @@ class DeviceArray:
 
     def at(self, *index: int) -> int:
         """The address of an element, for a kernel that takes a pointer into the array. Raises `LaunchError`."""
-        if len(index) != len(self.shape) or not all(0 <= i < n for i, n in zip(index, self.shape, strict=True)):
+        whole = all(isinstance(i, int | np.integer) for i in index)
+        if not whole or len(index) != len(self.shape) or not all(
+                0 <= i < n for i, n in zip(index, self.shape, strict=True)):
             raise LaunchError(f"{self._name}: no element {index} in shape {self.shape}")
         return self.address + self.dtype.itemsize * (int(np.ravel_multi_index(index, self.shape)) if index else 0)
 

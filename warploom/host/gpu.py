@@ -12,6 +12,7 @@ from warploom.arch.gpu import GpuConfig
 from warploom.arch.launch import DEFAULT_LIMIT, Launch
 from warploom.arch.layout import check_fits
 from warploom.arch.memory_map import HEAP_BASE, after
+from warploom.arch.program import Program
 from warploom.compiler.writeback_hints import annotate_for
 from warploom.golden_model.functional.executor import Stream, execute
 from warploom.golden_model.gpu.simulate import simulate_gpu
@@ -72,8 +73,9 @@ class Gpu:
         self._traces = traces
         if replay and not rtl:
             raise ConfigError("replay: only hardware replays: add rtl=True")
-        if sample is not None and (rtl or not timing or sample < 2):
-            raise ConfigError(f"sample = {sample}: must be at least 2 blocks, of a Gpu with timing and without rtl")
+        if sample is not None and (rtl or not timing or not isinstance(sample, int) or sample < 2):
+            raise ConfigError(f"sample = {shown(sample)}: must be at least 2 blocks, of a Gpu with timing and without "
+                              "rtl")
         self._sample = sample
         self._hardware = Hardware(self.config, seed, replay) if rtl else None
         self._files = None if launch_files is None else Path(launch_files)
@@ -101,7 +103,7 @@ class Gpu:
         """An array of zeros in global memory. Raises `LaunchError`."""
         try:
             contents = np.zeros(shape, dtype)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, MemoryError) as error:
             raise LaunchError(f"zeros({shown(shape)}, {shown(dtype)}): {error}") from None
         return self.array(contents, name)
 
@@ -126,8 +128,7 @@ class Gpu:
         launch = self._launch(kernel, geometry, arguments)
         launch.check(program)
         check_fits(self.config, program, launch)
-        if self._files is not None:
-            save(self._files / f"{len(self.launches)}-{program.name[:60]}", module.text, program.name, launch)
+        self._save(module, program, launch)
         execution = execute(program, launch, record=self._traces)
         traced = execution.trace or Stream(program, launch)
         sampled = None if self._sample is None else Sampled(traced, self._sample)
@@ -144,6 +145,15 @@ class Gpu:
             else sampled.sample(execution.warp_instructions, timed.warp_instructions), run)
         self.launches.append(launched)
         return launched
+
+    def _save(self, module: Module, program: Program, launch: Launch) -> None:
+        """Write a launch as a launch file, if that is asked for."""
+        if self._files is None:
+            return
+        try:
+            save(self._files / f"{len(self.launches)}-{program.name[:60]}", module.text, program.name, launch)
+        except OSError as error:
+            raise LaunchError(f"launch_files: {error}") from None
 
     def _simulate(self, traced: Traced, module: Module) -> tuple[Statistics | None, "Lockstep | None"]:
         """The cycles of a launch on the model and on the hardware, as far as they are asked for."""
