@@ -25,6 +25,13 @@ STORES = (Op.ST, Op.RED, Op.ATOM)
 ALONE = (*FENCES, *STORES, Op.EXIT, Op.TRAP)
 
 
+Writers = dict[int, np.ndarray]
+"""By place: the instruction that wrote each lane."""
+
+Names = dict[int, int]
+"""By register: the one that has its latest value."""
+
+
 class WrongHintError(AssertionError):
     """A hint leads to an instruction that depends on what has not come, or disturbs one that has not executed."""
 
@@ -134,7 +141,7 @@ class _Follower:
         self.found.groups += 1
         self.found.executed += len(chain)
         last = max(chain)
-        expected = self._expected(stall, last)
+        expected, end = self._expected(stall, last)
         values, names = self.values.copy(), {}
         for index, name in chain.items():
             self._begin(index, values, names, expected[index])
@@ -148,7 +155,7 @@ class _Follower:
                 values.write(instruction, index, lanes, instruction.dst)
             elif (name := chain[index]) not in (NONE, instruction.dst):
                 values.writers[instruction.dst, lanes] = values.writers[name, lanes]
-        self._compare_end(values, stall)
+        self._compare_end(values, end, stall)
 
     def _chain(self, stall: int) -> dict[int, int]:
         """The dynamic instructions of the group, each with the register of its result (`NONE` for a branch)."""
@@ -187,17 +194,16 @@ class _Follower:
                 raise WrongHintError(f"{pc}: the way there passes {here}, a branch or an exit")
         return None
 
-    def _expected(self, stall: int, last: int) -> dict:
-        """By dynamic instruction, in program order: the writers of what it reads."""
-        values, expected = self.values.copy(), {}
+    def _expected(self, stall: int, last: int) -> tuple[dict[int, Writers], Values]:
+        """In program order: by dynamic instruction the writers of what it reads, and all values in the end."""
+        values, expected = self.values.copy(), dict[int, Writers]()
         for index in range(stall, last + 1):
             instruction = self.code[self.pcs[index]]
             expected[index] = {place: values.writers[place].copy() for place in sources(instruction)}
             values.write(instruction, index, lanes_of(self.masks[index]), instruction.dst)
-        self.end = values
-        return expected
+        return expected, values
 
-    def _begin(self, index: int, values: Values, names: dict, expected: dict) -> None:
+    def _begin(self, index: int, values: Values, names: Names, expected: Writers) -> None:
         """An instruction of the group reads its operands, under the new names of registers."""
         pc, lanes = self.pcs[index], lanes_of(self.masks[index])
         instruction = self.code[pc]
@@ -208,7 +214,7 @@ class _Follower:
                 raise WrongHintError(f"{pc}: reads what memory has not written")
         self._compare(index, values, names, expected)
 
-    def _finish(self, index: int, name: int, values: Values, names: dict) -> None:
+    def _finish(self, index: int, name: int, values: Values, names: Names) -> None:
         """It writes its result to the register `name`."""
         instruction, lanes = self.code[self.pcs[index]], lanes_of(self.masks[index])
         if instruction.op is Op.BRA:
@@ -223,14 +229,14 @@ class _Follower:
         else:
             names.pop(name, None)
 
-    def _compare(self, index: int, values: Values, names: dict, expected: dict) -> None:
+    def _compare(self, index: int, values: Values, names: Names, expected: Writers) -> None:
         """An instruction reads what it reads in program order."""
         lanes = lanes_of(self.masks[index])
         for place, writers in expected.items():
             if (values.writers[names.get(place, place), lanes] != writers[lanes]).any():
                 raise WrongHintError(f"{self.pcs[index]}: reads another value than in program order")
 
-    def _passes(self, stall: int, index: int, chain: dict) -> None:
+    def _passes(self, stall: int, index: int, chain: dict[int, int]) -> None:
         """A load passes no fence, and no store to its addresses."""
         own = self._addresses(index)
         if self.code[self.pcs[index]].space in (Space.CONST, Space.PARAM):
@@ -248,9 +254,9 @@ class _Follower:
         space, lanes = int(self.trace.spaces[row]), lanes_of(self.masks[index])
         return {(space, address // 8) for address in self.trace.addresses[row][lanes].tolist()}
 
-    def _compare_end(self, values: Values, stall: int) -> None:
+    def _compare_end(self, values: Values, end: Values, stall: int) -> None:
         """After the group every register is as in program order, except those that hints gave to other results."""
-        differ = values.writers != self.end.writers
+        differ = values.writers != end.writers
         differ[:PREDICATES] &= ~self.lost
         if differ.any():
             raise WrongHintError(f"{self.pcs[stall]}: place {int(differ.any(axis=1).argmax())} ends with another value")
