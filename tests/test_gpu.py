@@ -16,6 +16,7 @@ from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Access, Space
 from warploom.cli import main
 from warploom.compiler.compile import compile_file
+from warploom.compiler.writeback_hints import annotate_for
 from warploom.golden_model.functional.executor import Stream
 from warploom.golden_model.gpu.core import Core
 from warploom.golden_model.gpu.packets import Kind
@@ -29,9 +30,9 @@ MOV = Instruction(op=Op.MOV, dst=1, imm_slot=0, imm=300)
 
 
 def on_gpu(name: str, preset: str = "k20x", *settings: str, check: bool = False) -> GpuRun:
-    file = kernel(name).load("tiny")
-    trace = Stream(compile_file(file.ptx, file.entry), file.launch)
-    return simulate_gpu(GpuConfig.preset(preset).with_settings(list(settings)), trace, check=check)
+    file, config = kernel(name).load("tiny"), GpuConfig.preset(preset).with_settings(list(settings))
+    program = annotate_for(compile_file(file.ptx, file.entry), config.sm)
+    return simulate_gpu(config, Stream(program, file.launch), check=check)
 
 
 # ---------------------------------------------------------------- runs
@@ -55,6 +56,7 @@ def test_kernels_run_with_every_operand_checked(name: str, preset: str) -> None:
 
 @pytest.mark.parametrize(("name", "settings"), [
     ("bfs", ["mshrs=2"]), ("histogram", ["network=mesh", "packet_queue=1"]), ("vector_add", ["affine=abm", "rows=128"]),
+    ("histogram", ["hints=on"]),
 ])
 def test_cycles_that_are_skipped_change_nothing(
     name: str, settings: list[str], monkeypatch: pytest.MonkeyPatch
@@ -101,6 +103,15 @@ def test_contention_makes_memory_slow() -> None:
     assert few.summed.cycles > many.summed.cycles
     assert sum(few.statistics.waits["mshr"]) > sum(many.statistics.waits["mshr"])
     assert many.statistics.mean_latency > few.statistics.mean_latency
+
+
+@pytest.mark.parametrize(("name", "setting", "cause"), [
+    ("vector_add", "mshrs=1", "mshr"), ("bfs", "mshr_merges=1", "merge"), ("vector_add", "packet_queue=1", "path"),
+])
+def test_what_transactions_wait_for(name: str, setting: str, cause: str) -> None:
+    found, none = (sum(on_gpu(name, "k20x", "sms=2", "mshrs=32", *some).statistics.waits[cause])
+                   for some in ([setting], ["mshrs=1024", "mshr_merges=64", "packet_queue=1024"]))
+    assert found > none == 0
 
 
 def test_no_progress_is_an_error() -> None:

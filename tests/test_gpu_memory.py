@@ -149,7 +149,7 @@ def test_clocks_have_exact_ratios() -> None:
 def dram_times(*requests: tuple[int, Kind, int], settings: tuple[str, ...] = ()) -> list[int]:
     """Latencies, of requests for lines of rows of one bank, above those of everything but the bank."""
     config = gpu(*ONE_CLOCK, *LONG, "sms=1", "slices=1", "channels=1", "dram_banks=1", *settings)
-    lines = [Wanted(cycle, kind, number) for cycle, kind, number in requests]
+    lines = [Wanted(cycle, kind, number, 32 * (kind is Kind.WRITE)) for cycle, kind, number in requests]
     _, (source,) = run(config, [lines])
     hit = run(config, [[Wanted(0, Kind.READ, 0), Wanted(1000, Kind.READ, 0)]])[1][0]
     return [latency - latencies(hit)[1] for latency in latencies(source)]
@@ -167,6 +167,17 @@ def test_open_rows_come_first() -> None:
     times = dram_times((0, Kind.READ, 0), (0, Kind.READ, 16), (0, Kind.READ, 1))  # in order of the answers
     active = 28  # from row 0's activate to its precharge
     assert times == [29, 29 + 4, active + 12 + 29]
+
+
+def test_the_limits_between_commands() -> None:
+    """tRRD between activates of two banks; the bus turns after a write; tWR before the precharge. Writes go through,
+    and reads are sent a cycle after them."""
+    assert dram_times((0, Kind.READ, 0), (0, Kind.READ, 16), settings=("dram_banks=2",)) == [29, 29 + 6]
+    write = (0, Kind.WRITE, 0)
+    *_, turned = dram_times(write, (0, Kind.READ, 1), settings=("l2_write=through", "bus_turnaround=50"))
+    assert turned == 1 + 12 + 4 + 4 + 50 + 4  # activate, WL, written, turned, read
+    *_, other = dram_times(write, (0, Kind.READ, 16), settings=("l2_write=through",))
+    assert other == 1 + 12 + 4 + 4 + 12 + 12 + 12 + 12 + 4  # activate, WL, written, tWR, tRP, tRCD, CL, read
 
 
 def test_reads_that_find_the_row_open_follow_each_other_on_the_bus() -> None:
@@ -207,6 +218,8 @@ def test_a_mesh_goes_along_the_row_first_and_takes_a_router_at_a_time() -> None:
         hops = abs(node // 4 - slice_ // 4) + abs(node % 4 - slice_ % 4)
         seen.append(latencies(sources[sm])[0] - 10 * hops)
         assert memory.requests.flits == (hops + 1) * config.flits(128)
+        corner = node // 4 * 4 + slice_ % 4
+        assert any(channel.flits for channel in memory.requests.routers[corner].channels)
     assert len(set(seen)) == 1
 
 

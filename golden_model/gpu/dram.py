@@ -64,7 +64,7 @@ class DramChannel(Unit):
         self._banks = [Bank(number) for number in range(config.dram_banks)]
         self._active: dict[int, Bank] = {}  # banks for which something waits
         self._activate_at = 0
-        self._bus_free = 0
+        self._bus_free = -config.bus_turnaround  # it has moved nothing before
         self._bus_writes = False
 
     def has_place(self, source: int, tick: int) -> bool:
