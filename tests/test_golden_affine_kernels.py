@@ -113,9 +113,15 @@ def outcomes(setting: SmConfig, trace: Trace) -> dict[str, Any]:
     return {name: value for name, value in counts.items() if name not in ("attempts", "squashed")}
 
 
+@cache
+def usual_outcomes(name: str) -> dict[str, Any]:
+    """The outcomes of a kernel without any other mechanism."""
+    return outcomes(config("abm"), traced(name))
+
+
 def test_a_kernel_on_a_whole_sm() -> None:
-    setting, trace = config("abm", preset="narrow"), traced("pathfinder")
-    assert outcomes(setting, trace) == outcomes(config("abm"), trace)
+    setting = config("abm", preset="narrow")
+    assert outcomes(setting, traced("pathfinder")) == usual_outcomes("pathfinder")
 
 
 @pytest.mark.parametrize("settings", [
@@ -125,6 +131,5 @@ def test_kernels_on_other_register_files(settings: list[str]) -> None:
     """The outcome of instructions does not depend on the register file."""
     setting = config("abm", *settings)
     for name in ("bfs", "pathfinder"):
-        plain = outcomes(config("abm"), traced(name))
         trace = traced(name, setting.window if setting.bypass.has_hints else 0)
-        assert outcomes(setting, trace) == plain
+        assert outcomes(setting, trace) == usual_outcomes(name)
