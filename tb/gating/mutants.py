@@ -1,16 +1,17 @@
 """Planted bugs in the storage of zero masks, and in the writes that depend on them."""
 
-from amaranth import Const, Module, Value
+from amaranth import Cat, Const, Module, Value
 from amaranth.lib import data, wiring
 
 from warploom.arch.config import COLUMNS, LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS
 from warploom.rtl.bank import Bank
+from warploom.rtl.byte_order import bytes_below
 from warploom.rtl.dual_bank import DualBank
 from warploom.rtl.gating.reorder import Reorder, exchange
 from warploom.rtl.gating.zero_buffer import ZeroBuffer
 from warploom.rtl.gating.zero_detector import GROUPS, ZeroDetector
-from warploom.rtl.gating.zero_latch import ZeroLatch, reorder_rule
+from warploom.rtl.gating.zero_latch import ZeroLatch, granule_rule, reorder_rule
 from warploom.rtl.interfaces import zero_layout
 from warploom.rtl.register_file.forms.form import Form
 from warploom.rtl.register_file.forms.narrow_zero_masked import NarrowZeroMasked
@@ -66,6 +67,15 @@ def _bound(config: SmConfig) -> wiring.Component:
     return latch
 
 
+def _filled(config: SmConfig) -> wiring.Component:
+    """Granules that were not stored are also written in lanes that do not execute by a full write, which needs none."""
+    latch = ZeroLatch(config=config)
+    latch.rule = lambda m, latch, seen, free: {
+        **granule_rule(m, latch, seen, free), "fill": latch.old.zero | ~Cat(
+            used.replicate(GROUPS) for used in bytes_below(latch.old.size))}
+    return latch
+
+
 def _deaf(outer: Tampered, m: Module) -> dict[str, Value]:
     return {"renewal__1__enable": Const(0, 1)}
 
@@ -77,6 +87,8 @@ MUTANTS = (
            _bound, CROSS_LANE),
     Mutant("ZeroLatch", "warploom.tb.gating.test_zero_latch::random_results", "takes all that was not stored for zero",
            lambda c: Tampered(ZeroLatch(config=c), lambda o, m: {"old": altered(m, o.old, sign=0)}), INTERLEAVED),
+    Mutant("ZeroLatch", "warploom.tb.gating.test_zero_latch::random_results", "fills lanes on a full write", _filled,
+           INTERLEAVED),
     Mutant("Reorder", "warploom.tb.gating.test_reorder", "reorders the groups backwards",
            lambda c: Tampered(Reorder(), lambda o, m: {"groups": o.groups[::-1]})),
     Mutant("ZeroBuffer", "warploom.tb.gating.test_zero_buffer", "forgets what the second path writes",

@@ -2,6 +2,7 @@
 4.4."""
 
 from collections.abc import Iterator
+from itertools import product
 
 import cocotb
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS, stored_fields
 from warploom.golden_model.register_file import width
+from warploom.golden_model.register_file.width import BYTES
 from warploom.golden_model.register_file.zero_mask import Interleaved, LaneOrder, Zero
 from warploom.golden_model.words import ALL_LANES, join, spread
 from warploom.tb import runner, sparse
@@ -32,17 +34,20 @@ def stimuli(config: SmConfig) -> Iterator[Stimulus]:
 
 
 class LatchCheck:
-    """Zero mask and R-bits equal the model's for the last result taken. With them executing lanes read their results,
-    even if the register was all ones before."""
+    """Zero mask and R-bits equal the model's for the last result taken, and so do the bytes that are written by them
+    and by `fill`. With them executing lanes read their results, even if the register was all ones before."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._config, self._codecs, self._checker, self._coverage = ports.config, ports.codecs, checker, coverage
         self._expected: int | None = None
+        self._lanes, self._width, self._written = 0, BYTES, 0  # of the last result taken
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle."""
         if self._expected is not None:
             self._checker.equal("zero", seen["zero"], self._expected)
+            if "fill" in seen:
+                self._checker.equal("written", self._bytes(seen["zero"], seen["fill"]), self._written)
         if seen["take"]:
             old = self._codecs["old"].unpack(seen["old"])
             zero = self._renew(old, seen)
@@ -54,6 +59,22 @@ class LatchCheck:
         unpacked = self._codecs["zero"].unpack(0)
         return list(unpacked)
 
+    def _bytes(self, packed: int, fill: int) -> int:
+        """Ones in the bytes that write-back writes: of executing lanes and of filled granules, without zeros
+        (docs/contract/stored_forms.md). Granule (g, k) has bit 8 k + g of the zero mask if registers are interleaved,
+        otherwise 4 g + k in a reordered group; there, other groups have a bit for each lane."""
+        zero = self._codecs["zero"].unpack(packed)
+        mask = 0
+        for lane, k in product(range(LANES), range(self._width)):
+            group = lane // GROUP
+            if "reorder" in zero:
+                bit = GROUP * group + k if zero["reorder"] >> group & 1 else lane
+            else:
+                bit = LANES // GROUP * k + group
+            if (self._lanes >> lane | fill >> bit) & ~zero["zero"] >> bit & 1:
+                mask |= 0xFF << 8 * (BYTES * lane + k)
+        return mask
+
     def _renew(self, old: dict[str, int], seen: Observation) -> Zero:
         """The model's zero mask for a result; the property of the mask."""
         known, word, lanes, full = sparse.zero_of(old), seen["data"], seen["lanes"], bool(seen["full"])
@@ -63,10 +84,12 @@ class LatchCheck:
             stored = width.renew(encoding, word, lanes, full, False)
             rewrite = rules.renew(known, encoding, stored, word, lanes, full)
             read = rules.restore(rewrite.word | ones & ~rewrite.byte_mask, rewrite.zero, stored.encoding)
+            self._width = stored.encoding.width
         else:
             order = LaneOrder(self._config.gating)
             rewrite = order.renew(known, word, lanes, full)
             read = order.restore(rewrite.word | ones & ~rewrite.byte_mask, rewrite.zero)
+        self._lanes, self._written = lanes, rewrite.byte_mask
         self._checker.equal("executing lanes read", read & mine, word & mine)
         self._coverage.hit("full" if full else "partial")
         self._coverage.hit("changes what is known", rewrite.zero != known)
