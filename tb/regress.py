@@ -20,6 +20,7 @@ from warploom.arch.isa import Pipe
 from warploom.arch.mechanisms import MECHANISMS, OFF, Runs, Switch
 from warploom.kernels.library import kernel, kernels
 from warploom.store import Key, Kind
+from warploom.tb.combinations import covering_array, lattice
 from warploom.tb.lockstep import LockstepError, lockstep
 from warploom.tb.runner import BenchError
 from warploom.tb.seeds import seed_of
@@ -30,6 +31,12 @@ SOURCES = (
 
 STEADY_STATE = "matmul"
 """The kernel that also runs at its default size, about 100,000 warp instructions."""
+
+COMBINED = ("bfs", "hotspot", "matmul")
+"""The kernels that run under combinations: divergence, a branch in a loop, shared memory and barriers."""
+
+PORTS = (1, 2, 4)
+"""Issue ports of the smallest machine, each with a scheduler, under every combination of mechanisms."""
 
 WORKERS = os.cpu_count() or 1
 
@@ -54,8 +61,8 @@ class Case:
 
 
 def _in_words(config: SmConfig) -> Iterator[str]:
-    """What a configuration has of several pipes of SP, several issue ports, pairs, and sets of collectors or fast ones,
-    in words."""
+    """What a configuration has of several pipes of SP, several issue ports, pairs, collectors that they share, or fast
+    ones, and registers without rows, in words."""
     sp = [config.pipes[number] for number in config.numbers(Pipe.SP)]
     if len(sp) > 1:
         yield (f"{len(sp)} pipes of SP of {sp[0].lanes} lanes, {len(config.dispatch_ports)} dispatch ports, "
@@ -64,10 +71,12 @@ def _in_words(config: SmConfig) -> Iterator[str]:
         yield f"{config.issue_ports} issue ports"
     if config.has_pairs:
         yield "pairs"
-    if len(config.collector_sets) > 1:
+    if config.shows_claims:
         yield " + ".join(str(len(numbers)) for numbers in config.collector_sets) + " collectors"
     if not (config.arrival_delay and config.turnaround):
         yield f"arrival delay {config.arrival_delay}, turnaround {config.turnaround}"
+    if config.has_unallocated:
+        yield "transient registers without rows"
 
 
 @dataclass(frozen=True)
@@ -85,15 +94,25 @@ class Outcome:
 
 
 def cases(config: SmConfig) -> Iterator[Case]:
-    """All kernels at size tiny under the settings of every mechanism's runs, each once; then one kernel at its default
-    size under some."""
+    """All kernels at size tiny under the settings of every mechanism's runs, each once, and some kernels under
+    combinations of settings; then one kernel at its default size under some."""
     baseline = config.with_settings([*OFF])
     varied = [core for mechanism in MECHANISMS for runs in mechanism.runs for core in _cores(runs, baseline)]
-    for core in dict.fromkeys(varied):
-        yield from (Case(core, bundled.name, "tiny") for bundled in kernels())
+    tiny = [Case(core, bundled.name, "tiny") for core in varied for bundled in kernels()]
+    tiny += [Case(core, name, "tiny") for core in _combined(baseline) for name in COMBINED]
+    yield from dict.fromkeys(tiny)
     for mechanism in MECHANISMS:
         for settings in mechanism.full_size:
             yield Case(baseline.with_settings([*settings]), STEADY_STATE, "default")
+
+
+def _combined(baseline: SmConfig) -> Iterator[SmConfig]:
+    """All combinations of mechanisms on the smallest machine and on this one, and pairs of all settings on this one."""
+    small = SmConfig.preset("small")
+    for ports in PORTS:
+        yield from lattice(small.with_settings([f"schedulers={ports}", f"issue_ports={ports}"]))
+    yield from lattice(baseline)
+    yield from covering_array(baseline)
 
 
 def _cores(runs: Runs, baseline: SmConfig) -> Iterator[SmConfig]:

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from warploom.arch.config import SmConfig
+from warploom.arch.mechanisms import STRONGEST
 from warploom.cli import main
 from warploom.evaluation import combination
-from warploom.evaluation.combination import MECHANISMS, NONE, configurations, members, rows, storage
+from warploom.evaluation.combination import NONE, configurations, members, rows, storage
 from warploom.evaluation.figures import Run
 from warploom.evaluation.workloads import traces
 from warploom.golden_model.simulate import simulate
@@ -20,7 +21,7 @@ FERMI = SmConfig.preset("fermi")
 
 def test_all_sixteen_are_legal_and_differ() -> None:
     found = configurations(FERMI)
-    assert len(found) == len(set(found.values())) == 2 ** len(MECHANISMS)
+    assert len(found) == len(set(found.values())) == 2 ** len(STRONGEST)
     assert found[NONE] == FERMI
     assert members("gating + affine") == ["gating", "affine"]
     assert members(NONE) == []
@@ -32,7 +33,7 @@ def test_storage_grows_with_each_mechanism() -> None:
     assert found[NONE].flip_flop_bits == FERMI.collectors * 3 * 1024
     assert found["bypassing"].flip_flop_bits == FERMI.warps * 12 * 1024
     for name, one in found.items():
-        for other in MECHANISMS:
+        for other in STRONGEST:
             if other not in members(name):
                 more = next(config for known, config in found.items() if {*members(known)} == {*members(name), other})
                 assert more.area_um2 > one.area_um2

@@ -14,8 +14,8 @@ TIMING = "timing"
 MOST_LANES = 32
 """Number of lanes on which a warp takes one turn."""
 
-CLASSES = [timing_class.name.lower() for timing_class in TimingClass]
-"""The names of timing classes in configurations."""
+CLASSES = {timing_class.name.lower(): timing_class for timing_class in TimingClass}
+"""The timing classes by their names in configurations."""
 
 WritePaths = tuple[tuple[int, ...], ...]
 """The numbers of the pipes on each path to the banks, highest priority first."""
@@ -105,7 +105,7 @@ class PipeConfig:
     @property
     def timing_classes(self) -> list[TimingClass]:
         """The classes that it executes, in order."""
-        return [timing_class for timing_class in TimingClass if timing_class.name.lower() in self.classes]
+        return [timing_class for name, timing_class in CLASSES.items() if name in self.classes]
 
 
 PIPE_PARAMETERS = parameters(PipeConfig)

@@ -14,16 +14,13 @@ from typing import Any
 
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
+from warploom.arch.mechanisms import STRONGEST
 from warploom.evaluation import affine_energy, coalescing_energy
 from warploom.evaluation.energy import WORD_BITS, collector_words
 from warploom.evaluation.figures import Run, Runs
 from warploom.evaluation.overhead import SOURCES, affine_register_file, read_ports, zero_buffer, zero_buffer_srams
 from warploom.evaluation.register_file_energy import register_file
 from warploom.synth.sram import Macro
-
-MECHANISMS = {"coalescing": "coalescing=on", "gating": "gating=cross_lane", "bypassing": "bypass=bow_hints",
-              "affine": "affine=abm"}
-"""The mechanisms, each with its setting that saves most."""
 
 NONE = "none"
 """The combination without any."""
@@ -42,10 +39,10 @@ METRICS: dict[str, Callable[[Run], float]] = {
 def configurations(config: SmConfig) -> dict[str, SmConfig]:
     """Every legal combination on a machine, by its name."""
     found = {}
-    for chosen in product((False, True), repeat=len(MECHANISMS)):
-        members = [name for name, on in zip(MECHANISMS, chosen, strict=True) if on]
+    for chosen in product((False, True), repeat=len(STRONGEST)):
+        members = [name for name, on in zip(STRONGEST, chosen, strict=True) if on]
         try:
-            found[named(members)] = config.with_settings([MECHANISMS[name] for name in members])
+            found[named(members)] = config.with_settings([STRONGEST[name] for name in members])
         except ConfigError:
             continue
     return found

@@ -26,6 +26,10 @@ OFF: Settings = tuple(f"{switch.field}={switch.default}" for mechanism in MECHAN
                       for switch in mechanism.switches)
 """Settings of the baseline: no mechanism."""
 
+STRONGEST: dict[str, str] = {
+    mechanism.name: mechanism.strongest for mechanism in MECHANISMS if mechanism.strongest}
+"""The mechanisms that are combined with each other, each with its setting that saves most."""
+
 
 def units() -> Iterator[Unit]:
     """All units that can be generated separately."""

@@ -49,6 +49,7 @@ ADDRESS_SLOT: Needs = (("affine", (Affine.ABM,)), ("bypass", (Bypass.OFF,)))
 
 AFFINE = Mechanism(
     name="affine",
+    strongest="affine=abm",
     switches=(Switch("affine", Affine.OFF, "affine", "what executes once for a warp", "[AFFINE]"),),
     conflicts=(
         Conflict("affine", KINDS, "schedulers", (3,),

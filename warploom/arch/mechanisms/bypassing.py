@@ -69,6 +69,7 @@ FILES = (Coalescing.OFF, Coalescing.ON)
 
 BYPASSING = Mechanism(
     name="bypassing",
+    strongest="bypass=bow_hints",
     switches=(
         Switch("bypass", Bypass.OFF, "operands", "how values pass from one instruction to the next", "[BOW]"),
         Switch("transient", Transient.OFF, "operands", "whether transient values have registers without a row",

@@ -54,6 +54,7 @@ def _bounded(field: str, others: tuple[str, ...], reason: str) -> Conflict:
 
 COALESCING = Mechanism(
     name="coalescing",
+    strongest="coalescing=on",
     switches=(
         Switch("coalescing", Coalescing.OFF, "register_file", "how narrow operands share a bank access",
                "[RADAIDEH], chapter 3"),

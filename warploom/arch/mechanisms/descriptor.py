@@ -145,10 +145,11 @@ class Mechanism:
     """Everything about a mechanism that is used outside its own folders.
 
     `words` describe a case of the regression, without it (may be empty) and with it, from the fields of the
-    configuration; `varied` are the fields in the table of the regression. `model_runs` are settings without hardware,
-    for recordings. `parts` connect units in the datapath and are not units themselves. `bugs` and `lockstep_bugs` are
-    collections of planted bugs. `names` are identifiers that name it, including parts of imported modules; `folders`
-    are its own folders, and files of stored forms.
+    configuration; `varied` are the fields in the table of the regression. `strongest` is the setting that saves most;
+    with it the mechanism is combined with others. `model_runs` are settings without hardware, for recordings. `parts`
+    connect units in the datapath and are not units themselves. `bugs` and `lockstep_bugs` are collections of planted
+    bugs. `names` are identifiers that name it, including parts of imported modules; `folders` are its own folders, and
+    files of stored forms.
     """
 
     name: str
@@ -162,6 +163,7 @@ class Mechanism:
     coverage: tuple[Points, ...] = ()
     runs: tuple[Runs, ...] = ()
     full_size: tuple[Settings, ...] = ()
+    strongest: str = ""
     model_runs: tuple[str, ...] = ()
     varied: tuple[str, ...] = ()
     words: tuple[str, str] | None = None

@@ -43,6 +43,7 @@ REORDERED: Needs = (("gating", (Gating.CROSS_LANE,)), *PLAIN)
 
 GATING = Mechanism(
     name="gating",
+    strongest="gating=cross_lane",
     switches=(
         Switch("gating", Gating.OFF, "register_file", "what is not read, written or computed, lanes included",
                "[RADAIDEH], chapter 4"),

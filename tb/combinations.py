@@ -1,0 +1,60 @@
+"""Configurations that combine the settings of a machine: every combination of the mechanisms at their strongest
+settings, and a covering array, in which each value of a setting meets each value of every other one that it may meet.
+"""
+
+import dataclasses
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import combinations, product
+from typing import Any
+
+from warploom.arch.config import SmConfig
+from warploom.arch.errors import ConfigError
+from warploom.arch.mechanisms import MECHANISMS, STRONGEST, SWITCHES
+
+_MODEL_ONLY = {found.field: found.values for mechanism in MECHANISMS for found in mechanism.model_only}
+
+AXES: dict[str, tuple[Any, ...]] = {
+    **{name: tuple(value for value in type(switch.default) if value not in _MODEL_ONLY.get(name, ()))
+       for name, switch in SWITCHES.items()},
+    "issue_per_warp": (1, 2),
+}
+"""The fields of the covering array, each with its values that have hardware."""
+
+Pair = tuple[tuple[str, Any], tuple[str, Any]]
+"""Two fields, each with a value."""
+
+
+def lattice(machine: SmConfig) -> Iterator[SmConfig]:
+    """A machine under every legal combination of the mechanisms, each off or at its strongest setting."""
+    for chosen in product((False, True), repeat=len(STRONGEST)):
+        settings = [setting for setting, on in zip(STRONGEST.values(), chosen, strict=True) if on]
+        try:
+            yield machine.with_settings(settings)
+        except ConfigError:
+            continue
+
+
+@lru_cache
+def covering_array(machine: SmConfig) -> tuple[SmConfig, ...]:
+    """A few configurations of a machine, with all legal pairs of `AXES`: at each step the one with the most pairs that
+    none before it has."""
+    legal = dict(_legal(machine))
+    missing = set().union(*legal.values())
+    found = []
+    while missing:
+        best = max(legal, key=lambda config: len(legal[config] & missing))
+        missing -= legal[best]
+        found.append(best)
+    return tuple(found)
+
+
+def _legal(machine: SmConfig) -> Iterator[tuple[SmConfig, frozenset[Pair]]]:
+    """All legal configurations over `AXES`, each with its pairs."""
+    for values in product(*AXES.values()):
+        row = dict(zip(AXES, values, strict=True))
+        try:
+            config = dataclasses.replace(machine, **row)
+        except ConfigError:
+            continue
+        yield config, frozenset(combinations(row.items(), 2))
