@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from order_checker import Found, WrongHintError, check
 from planted import Bug
+from random_case import Case
 from random_programs import cases, some
 from warp_programs import LANES as WARP_LANES
 from warp_programs import random_program
@@ -60,7 +61,10 @@ def test_groups_of_bundled_kernels() -> None:
 
 @pytest.mark.parametrize("count", [5, pytest.param(1000, marks=pytest.mark.long)])
 def test_groups_of_random_kernels(count: int) -> None:
-    some(count)(given(cases(["off"]))(lambda case: check_hinted(case.execute().trace)))()
+    def follow(case: Case) -> None:
+        check_hinted(case.execute().trace)
+
+    some(count)(given(cases(["off"]))(follow))()
 
 
 @pytest.mark.parametrize("count", [300, pytest.param(10_000, marks=pytest.mark.long)])
