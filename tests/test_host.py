@@ -224,6 +224,7 @@ BAD_ARRAYS: dict[str, tuple[Callable[[Gpu], object], str]] = {
     "an element outside": (lambda gpu: gpu.zeros((3, 4), "f4").at(3, 0), "no element"),
     "an element by a fraction": (lambda gpu: gpu.zeros(3, "f4").at(1.0), "no element"),  # type: ignore[arg-type]
     "more than this machine has": (lambda gpu: gpu.zeros(1 << 60, "u1"), "zeros.*: Unable to allocate"),
+    "a number for a path": (lambda gpu: gpu.module(3), r"module\(3\): must be the path"),  # type: ignore[arg-type]
     "a kernel": (lambda gpu: gpu.module(PTX)["vector_sub"], "no kernel 'vector_sub'.*nearest: vector_add"),
     "a variable": (lambda gpu: gpu.module(SYMBOLS).set("tap", np.int32(1)), "no .global.* 'tap'; nearest: taps"),
     "a long variable": (lambda gpu: gpu.module(SYMBOLS).set("taps", np.zeros(9)), "has 12 bytes, 72 are given"),
@@ -241,6 +242,7 @@ def test_wrong_arrays_and_names(gpu: Gpu, do: Callable[[Gpu], object], message: 
     ("coalesing", "on", "settings: 'coalesing' is not a configuration field.*nearest: coalescing"),
     ("coalescing", True, "coalescing = 'True': must be one of"), ("coalescing", ["on"], "must be one of"),
     ("banks", 3, "banks = 3: must be a power of two"), ("banks", 2.5, "banks"), ("banks", None, "banks"),
+    ("timing", "x", "timing = 'x': must be True, False"),
     ("sample", "4", "sample = '4': must be at least 2 blocks"), ("sample", 1, "sample = 1: must be"),
     ("pipes.sp.wings", 2, "wings"), ("banks", "1\nrows=2", "banks"), ("memory.warps", 2, "it is front_end.warps"),
 ])

@@ -69,6 +69,8 @@ class Gpu:
                               "a function as timing, which are for one SM")
         self.config = _sm(machine).with_settings(changes, "settings") if self.gpu is None else self.gpu.sm
         self.launches: list[Launched] = []
+        if not (isinstance(timing, bool) or callable(timing)):
+            raise ConfigError(f"timing = {shown(timing)}: must be True, False, or a function")
         self._timing = _simulated if timing is True else timing
         self._traces = traces
         if replay and not rtl:
@@ -108,7 +110,10 @@ class Gpu:
         return self.array(contents, name)
 
     def module(self, path: str | Path) -> Module:
-        """A PTX file, whose kernels and variables have this GPU's memory. Raises `PtxError`."""
+        """A PTX file, whose kernels and variables have this GPU's memory. Raises `PtxError`, and `LaunchError` for what
+        is no path."""
+        if not isinstance(path, str | Path):
+            raise LaunchError(f"module({shown(path)}): must be the path of a PTX file")
         return Module(self, Path(path))
 
     @property
