@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from warploom.arch.isa import Op
-from warploom.compiler.dominators import Forest, immediate_dominators, postorder
+from warploom.compiler.dominators import Forest, immediate_dominators, postorder, reversed_edges
 from warploom.compiler.ir import Label, Node
 
 EXIT_BLOCK = -1
@@ -49,11 +49,7 @@ class ControlFlow:
     @cached_property
     def predecessors(self) -> list[list[int]]:
         """Blocks that lead to each block."""
-        found: list[list[int]] = [[] for _ in self.blocks]
-        for index, block in enumerate(self.blocks):
-            for successor in block.successors:
-                found[successor].append(index)
-        return found
+        return reversed_edges([block.successors for block in self.blocks])
 
     @cached_property
     def postorder(self) -> list[int]:

@@ -48,6 +48,21 @@ def postorder(successors: Sequence[Sequence[int]], root: int) -> list[int]:
     return order
 
 
+def whole_postorder(successors: Sequence[Sequence[int]]) -> list[int]:
+    """All nodes, also those that cannot be reached, each after its successors where no loop prevents it."""
+    end = len(successors)
+    return postorder([*successors, range(end)], end)[:end]
+
+
+def reversed_edges(successors: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The predecessors of each node."""
+    predecessors: list[list[int]] = [[] for _ in successors]
+    for node, found in enumerate(successors):
+        for successor in found:
+            predecessors[successor].append(node)
+    return predecessors
+
+
 def _depth_first(successors: Sequence[Sequence[int]], root: int) -> tuple[list[int], list[int]]:
     """The nodes in depth-first order, and for each position in it that of the parent node."""
     order: list[int] = []

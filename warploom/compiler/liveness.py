@@ -8,13 +8,13 @@ Most registers live within one block. Only those that some block reads before wr
 whole graph, as bits of Python integers; inside a block the live registers are a set.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from heapq import heappop, heappush
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from warploom.compiler.cfg import ControlFlow
+from warploom.compiler.dataflow import solve, union
 from warploom.compiler.ir import Node, RegisterClass, VirtualRegister
 
 
@@ -46,10 +46,10 @@ class Liveness:
         exposed, killed, written = ([self._mask(found[part]) for found in local] for part in range(3))
         successors, predecessors = [block.successors for block in flow.blocks], flow.predecessors
         order, depths = flow.postorder, flow.depths
-        self._live_in = _solve(order, depths, successors, predecessors, lambda b, met: exposed[b] | met & ~killed[b])
-        self._live_out = [_union(self._live_in, found) for found in successors]
-        defined = _solve(order[::-1], depths, predecessors, successors, lambda b, met: met | written[b])
-        self._defined_in = [_union(defined, found) for found in predecessors]
+        self._live_in = solve(order, depths, successors, predecessors, lambda b, met: exposed[b] | met & ~killed[b])
+        self._live_out = [union(self._live_in, found) for found in successors]
+        defined = solve(order[::-1], depths, predecessors, successors, lambda b, met: met | written[b])
+        self._defined_in = [union(defined, found) for found in predecessors]
         self._ignored: set[int] = set()
         self._ignored_mask = 0
 
@@ -117,42 +117,3 @@ def _upward(accesses: list[Access]) -> tuple[set[int], set[int], set[int]]:
         killed.update(access.kills)
         written.update(access.writes)
     return exposed, killed, written
-
-
-def _solve(order: list[int], depths: list[int], sources: Sequence[Sequence[int]], users: Sequence[Sequence[int]],
-           transfer: Callable[[int, int], int]) -> list[int]:
-    """The least masks for which each block's is the transfer of the union of those of its sources.
-
-    Blocks whose sources have changed are processed from the innermost loops outwards, then inwards, and so on. Blocks
-    of the same depth are processed in the given order, in which sources come first except around a loop. So a change
-    passes through a nest of loops of any depth only a few times.
-    """
-    masks = [0] * len(order)
-    place = {block: index for index, block in enumerate(order)}
-    changed, outwards = set(order), True
-    while changed:
-        sign = -1 if outwards else 1
-        waiting = sorted((sign * depths[block], place[block]) for block in changed)
-        queued, changed = changed, set()
-        while waiting:
-            block = order[heappop(waiting)[1]]
-            queued.remove(block)
-            mask = transfer(block, _union(masks, sources[block]))
-            if mask == masks[block]:
-                continue
-            masks[block] = mask
-            for user in users[block]:
-                if sign * depths[user] < sign * depths[block]:
-                    changed.add(user)
-                elif user not in queued:
-                    queued.add(user)
-                    heappush(waiting, (sign * depths[user], place[user]))
-        outwards = not outwards
-    return masks
-
-
-def _union(masks: list[int], indices: Sequence[int]) -> int:
-    result = 0
-    for index in indices:
-        result |= masks[index]
-    return result

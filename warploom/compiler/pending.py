@@ -1,13 +1,18 @@
-"""What memory may still have to write at each instruction, and which registers may still be read: analyses for hints
-(docs/contract/hints.md). Registers and predicates are bits of one integer."""
+"""What memory may still have to write at each instruction, and which registers may still be read: analyses of
+machine code for hints (docs/contract/hints.md) and for transient registers. Registers and predicates are bits of one
+integer."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from warploom.arch.isa import PT, RZ, Instruction, Pipe
 from warploom.arch.program import successors
-from warploom.compiler.dominators import postorder
+from warploom.compiler.dataflow import solve, union
+from warploom.compiler.dominators import reversed_edges, whole_postorder
 
 _PREDICATE = 256
+
+REGISTERS = (1 << _PREDICATE) - 1
+"""All registers; predicates are beyond them."""
 
 
 def reads(instruction: Instruction) -> int:
@@ -35,59 +40,24 @@ def pending(code: Sequence[Instruction]) -> list[int]:
     """Before each instruction: what an instruction of the pipe MEM may still have to write, on a path on which nothing
     has waited for it. An instruction waits for all that it reads or writes."""
     following = successors(code)
-    preceding: list[list[int]] = [[] for _ in code]
-    for pc, found in enumerate(following):
-        for successor in found:
-            preceding[successor].append(pc)
+    preceding = reversed_edges(following)
 
     def after(pc: int, before: int) -> int:
         instruction = code[pc]
         left = before & ~(reads(instruction) | writes(instruction))
         return left | (writes(instruction) if instruction.pipe is Pipe.MEM else 0)
 
-    results = _solve(_order(following)[::-1], preceding, following, after)
-    return [_union(results, preceding[pc]) for pc in range(len(code))]
+    results = solve(whole_postorder(following)[::-1], [0] * len(code), preceding, following, after)
+    return [union(results, preceding[pc]) for pc in range(len(code))]
 
 
 def live(code: Sequence[Instruction]) -> list[int]:
     """The registers and predicates that may be read at each instruction or after it, before they are written."""
     following = successors(code)
-    preceding: list[list[int]] = [[] for _ in code]
-    for pc, found in enumerate(following):
-        for successor in found:
-            preceding[successor].append(pc)
+    preceding = reversed_edges(following)
 
     def before(pc: int, after: int) -> int:
         instruction = code[pc]
         return reads(instruction) | after & ~(0 if instruction.guarded else writes(instruction))
 
-    return _solve(_order(following), following, preceding, before)
-
-
-def _order(following: Sequence[Sequence[int]]) -> list[int]:
-    """All instructions, each after its successors where no loop prevents it."""
-    end = len(following)
-    return postorder([*following, range(end)], end)[:end]
-
-
-def _solve(order: Sequence[int], sources: Sequence[Sequence[int]], users: Sequence[Sequence[int]],
-           transfer: Callable[[int, int], int]) -> list[int]:
-    """The least masks of which each is the transfer of the union of those of its sources."""
-    masks = [0] * len(order)
-    changed = set(order)
-    while changed:
-        for pc in order:
-            if pc in changed:
-                changed.remove(pc)
-                mask = transfer(pc, _union(masks, sources[pc]))
-                if mask != masks[pc]:
-                    masks[pc] = mask
-                    changed.update(users[pc])
-    return masks
-
-
-def _union(masks: Sequence[int], sources: Sequence[int]) -> int:
-    result = 0
-    for source in sources:
-        result |= masks[source]
-    return result
+    return solve(whole_postorder(following), [0] * len(code), following, preceding, before)

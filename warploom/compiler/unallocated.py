@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from warploom.arch.isa import RZ, Instruction, Op, Pipe
 from warploom.arch.modifiers import Space
 from warploom.arch.program import Hints, Program, successors
-from warploom.compiler.dominators import postorder
+from warploom.compiler.dataflow import union
+from warploom.compiler.pending import REGISTERS, live
 
 MOST_NAMES = RZ
 """Registers that machine code can name."""
@@ -170,24 +171,8 @@ def _ended(instruction: Instruction) -> int:
 
 def _liveness(code: Sequence[Instruction]) -> tuple[list[int], list[int]]:
     """The registers, as bits, whose values may be read later, before and after each instruction."""
-    following, end = successors(code), len(code)
-    before, after = [0] * end, [0] * end
-    order = postorder([*following, range(end)], end)[:end]
-    changed = True
-    while changed:
-        changed = False
-        for pc in order:
-            instruction = code[pc]
-            live = 0
-            for successor in following[pc]:
-                live |= before[successor]
-            after[pc] = live
-            live &= ~_ended(instruction)
-            for register in instruction.sources:
-                live |= 1 << register
-            changed |= live != before[pc]
-            before[pc] = live
-    return before, after
+    before = [mask & REGISTERS for mask in live(code)]
+    return before, [union(before, following) for following in successors(code)]
 
 
 def _bits(mask: int) -> list[int]:

@@ -24,7 +24,7 @@ import numpy as np
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import RZ, Instruction, Op
 from warploom.arch.program import Program, successors
-from warploom.compiler.dominators import postorder
+from warploom.compiler.dominators import reversed_edges, whole_postorder
 from warploom.compiler.hints import hinted_for
 from warploom.compiler.unallocated import without_rows
 
@@ -102,10 +102,7 @@ class _Flow:
         diverging = {pc: i for pc, i in enumerate(self.code) if i.op is Op.BRA and i.guarded}
         meeting = {i.reconverge for i in diverging.values()}
         self.successors = successors(self.code)
-        self.predecessors: list[list[int]] = [[] for _ in self.code]
-        for pc, found in enumerate(self.successors):
-            for successor in found:
-                self.predecessors[successor].append(pc)
+        self.predecessors = reversed_edges(self.successors)
         self.waiting = [[pc in diverging or after in meeting for after in found]
                         for pc, found in enumerate(self.successors)]
 
@@ -115,8 +112,7 @@ class _Flow:
         On edges where lanes may wait, any value except `NEVER` becomes `waits`, if given.
         """
         before = np.full((len(self.code), RZ), NEVER, np.int16)
-        end = len(self.code)
-        order = postorder([*self.successors, range(end)], end)[:end]  # unreachable code has hints too
+        order = whole_postorder(self.successors)  # unreachable code has hints too
         place = {pc: index for index, pc in enumerate(order)}
         waiting, queued = list(range(len(order))), [True] * len(self.code)
         while waiting:
