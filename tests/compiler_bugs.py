@@ -103,7 +103,7 @@ LOWER = (
 ANALYSIS = (
     Bug("liveness:kills", "if node.guard is None else", "if True else",
         "a guarded write ends the life of the old value"),
-    Bug("liveness:_solve", "for user in users[block]:", "for user in users[block][:1]:", "liveness around loops"),
+    Bug("dataflow:solve", "for user in users[block]:", "for user in users[block][:1]:", "liveness around loops"),
     Bug("allocate:colour", "place[other] - half", "place[other]", "what the high half of a pair clashes with"),
     Bug("coalesce:Units._join", "for k, g in halves):", "for k, g in halves[:1]):",
         "pairs whose high halves are both wanted become one"),
