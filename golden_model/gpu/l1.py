@@ -4,6 +4,7 @@ from collections import Counter
 from enum import Enum, auto
 
 from warploom.arch.config import SmConfig
+from warploom.golden_model.memory.cache_set import CacheSet
 
 HISTOGRAM = 50
 """Cycles of latency that a bucket of the histogram takes together."""
@@ -30,16 +31,15 @@ class L1:
         self.latencies: Counter[int] = Counter()
         """Requests by cycles from the look-up to the arrival of the line, in buckets of `HISTOGRAM`."""
         self._config = config
-        self._sets: list[dict[int, None]] = [{} for _ in range(config.l1_sets)]  # least recently used first
+        self._sets = [CacheSet(config.l1_ways) for _ in range(config.l1_sets)]
         self._missing: dict[int, tuple[int, int]] = {}  # line to (cycle of its first look-up, loads that wait)
 
     def look(self, line: int) -> Look:
         """Look a line up. `MISSED` only says that an MSHR is free: `miss` takes it."""
-        ways = self._sets[line % self._config.l1_sets]
-        if line in ways:
+        lines = self._sets[line % self._config.l1_sets]
+        if line in lines:
             self.hits += 1
-            del ways[line]
-            ways[line] = None
+            lines.use(line)
             return Look.HIT
         if line in self._missing:
             first, loads = self._missing[line]
@@ -61,7 +61,4 @@ class L1:
         self.occupied += cycle - first
         self.loads_per_entry[loads] += 1
         self.latencies[(cycle - first) // HISTOGRAM] += 1
-        ways = self._sets[line % self._config.l1_sets]
-        ways[line] = None
-        if len(ways) > self._config.l1_ways:
-            del ways[next(iter(ways))]
+        self._sets[line % self._config.l1_sets].enter(line)

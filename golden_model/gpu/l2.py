@@ -8,6 +8,7 @@ from warploom.golden_model.gpu.clocks import Clock, Events, Unit
 from warploom.golden_model.gpu.dram import DramChannel
 from warploom.golden_model.gpu.packets import Kind, Packet, Request
 from warploom.golden_model.gpu.queues import Queue
+from warploom.golden_model.memory.cache_set import CacheSet
 
 
 @dataclass
@@ -32,7 +33,7 @@ class Slice(Unit):
         self.answers: Queue
         self._config, self._channel, self._source = config, channel, source
         self._writes_back = config.l2_write is WritePolicy.BACK
-        self._sets: list[dict[int, bool]] = [{} for _ in range(config.l2_sets)]  # line: dirty; least recent first
+        self._sets = [CacheSet(config.l2_ways) for _ in range(config.l2_sets)]
         self._missing: dict[int, list[Request]] = {}
         self._fills: deque[tuple[int, int]] = deque()  # (tick, line)
         self._answering: deque[Request] = deque()  # requests of the line that came last
@@ -130,15 +131,13 @@ class Slice(Unit):
 
     def _install(self, tick: int, line: int, *, dirty: bool) -> bool:
         """A line that is not there enters the cache."""
-        ways = self._sets[self._config.set_of(line)]
-        if len(ways) >= self._config.l2_ways:
-            victim = next(iter(ways))
-            if ways[victim]:
-                if not self._channel.has_place(self._source, tick):
-                    return False
-                self._write(tick, victim)
-            del ways[victim]
-        ways[line] = dirty
+        lines = self._sets[self._config.set_of(line)]
+        victim, is_dirty = lines.victim() or (line, False)
+        if is_dirty:
+            if not self._channel.has_place(self._source, tick):
+                return False
+            self._write(tick, victim)
+        lines.enter(line, dirty=dirty)
         return True
 
     def _serve(self, tick: int, request: Request) -> bool:
@@ -150,9 +149,9 @@ class Slice(Unit):
             if not self._channel.has_place(self._source, tick):
                 return False
             self._write(tick, line)
-        ways = self._sets[self._config.set_of(line)]
-        if line in ways:
-            ways[line] = ways.pop(line) or (writes and self._writes_back)
+        lines = self._sets[self._config.set_of(line)]
+        if line in lines:
+            lines.use(line, dirty=writes and self._writes_back)
         self.answers.put(tick + self.clock.period, Packet(request.sm, self._flits(request), request))
         return True
 

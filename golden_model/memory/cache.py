@@ -3,6 +3,7 @@
 from collections import deque
 
 from warploom.arch.config import SmConfig
+from warploom.golden_model.memory.cache_set import CacheSet
 
 
 class L1:
@@ -15,7 +16,7 @@ class L1:
     def __init__(self, config: SmConfig) -> None:
         self.hits = self.misses = self.merges = 0
         self._config = config
-        self._sets: list[dict[int, None]] = [{} for _ in range(config.l1_sets)]  # least recently used first
+        self._sets = [CacheSet(config.l1_ways) for _ in range(config.l1_sets)]
         self._coming: dict[int, int] = {}  # line to its cycle of arrival
         self._merged: dict[int, int] = {}  # line to number of loads that wait for it
         self._arrivals: deque[tuple[int, int]] = deque()  # (cycle, line), in order
@@ -25,11 +26,10 @@ class L1:
         """Look a line up, at `cycle` or as soon as an MSHR is free. Returns (cycle of look-up, cycle of arrival)."""
         while True:
             self._fill(cycle)
-            ways = self._sets[line % self._config.l1_sets]
-            if line in ways:
+            lines = self._sets[line % self._config.l1_sets]
+            if line in lines:
                 self.hits += 1
-                del ways[line]
-                ways[line] = None
+                lines.use(line)
                 return cycle, cycle + self._config.l1_latency
             if line in self._coming:
                 if self._merged[line] < self._config.mshr_merges:
@@ -61,7 +61,4 @@ class L1:
         while self._arrivals and self._arrivals[0][0] <= cycle:
             _, line = self._arrivals.popleft()
             del self._coming[line], self._merged[line]
-            ways = self._sets[line % self._config.l1_sets]
-            ways[line] = None
-            if len(ways) > self._config.l1_ways:
-                del ways[next(iter(ways))]
+            self._sets[line % self._config.l1_sets].enter(line)
