@@ -17,7 +17,9 @@ from work import in_this_process
 from warploom import points, store
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
+from warploom.arch.gpu import GpuConfig
 from warploom.cli import main
+from warploom.compiler.writeback_hints import annotate_for
 from warploom.evaluation import coalescing
 from warploom.evaluation.affine_structure import structure
 from warploom.evaluation.bypassing_reuse import reuse
@@ -27,6 +29,7 @@ from warploom.evaluation.placement_runs import COUNTS, INPUTS, PLACES, SPEEDS, s
 from warploom.evaluation.simulations import SIMULATION, cases, simulate_all
 from warploom.evaluation.toggling import toggling
 from warploom.evaluation.workloads import SEVEN, traces, usual
+from warploom.golden_model.gpu.simulate import simulate_gpu
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.values import values
 from warploom.kernels.library import kernels
@@ -68,6 +71,20 @@ def test_simulations_are_those_of_the_model_and_are_kept(folder, monkeypatch):
     assert simulate_all(wanted, heard.append) == first
     assert not left
     assert len(heard) == 2 * len(wanted)
+
+
+def test_a_gpu_is_a_machine(folder, monkeypatch):
+    """Its memory is kept, too; another field of it is another machine."""
+    gpu = GpuConfig.preset("k20x").with_settings(["sms=2", "hints=on"])
+    wanted = cases(["vector_add"], "tiny", {"gpu": gpu, "slow": gpu.with_settings(["l2_latency=300"])})
+    runs = simulate_all(wanted, lambda case: None).runs["vector_add"]
+    (trace,) = traces("vector_add", "tiny")
+    known = simulate_gpu(gpu, dataclasses.replace(trace, program=annotate_for(trace.program, gpu.sm)))
+    assert (runs["gpu"].statistics, runs["gpu"].memory) == (known.summed, known.statistics)
+    assert (runs["gpu"].machine, runs["gpu"].config) == (gpu, gpu.sm)
+    assert runs["slow"].statistics.cycles > runs["gpu"].statistics.cycles
+    monkeypatch.setattr(points, "compute", partial(in_this_process, made=(left := [])))
+    assert simulate_all(wanted, lambda case: None).runs["vector_add"] == runs and not left
 
 
 @pytest.mark.parametrize("kept_as", ["null", "[1]", '{"statistics": {}, "values": {}}'])
@@ -196,11 +213,12 @@ def test_sixteen_machines_have_tiny_inputs_unless_others_are_wanted(options, siz
 
 
 @pytest.mark.parametrize(("arguments", "line"), [
-    (["all", "--preset", "small"], "experiments have presets of their own"),
+    (["all", "--preset", "small"], "experiments have machines of their own"),
     (["coalescing", "--workloads", "vector_ad"], "'vector_ad' is no workload"),
     (["calibration", "--workloads", "bfs"], "kernels of its own"),
     (["placement", "--workloads", "bfs"], "its threads are the kernels"),
     (["hardware", "--workloads", "bfs"], "it runs none"),
+    (["gating", "--gpu", "k20x"], "the machine is one SM: name it with --preset"),
 ])
 def test_what_cannot_be_asked_for(arguments, line, folder, capsys):
     assert main(["evaluate", *arguments]) == 1

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from warploom.arch.config import SmConfig
+from warploom.arch.gpu import GpuConfig
 from warploom.cli import main
 from warploom.evaluation import affine, bypassing, calibration, coalescing, gating, placement, repeating, simulations
 from warploom.evaluation.figures import Figure, Run, Series
@@ -41,6 +42,22 @@ def test_a_preset_of_the_user(tmp_path: Path) -> None:
     mine.write_text('name = "mine"\nwarps = 16\n')
     config = SmConfig.preset(str(mine)).with_settings(["banks=2", "rows=512"])
     assert repeating.options(config, str(mine)) == ["--preset", str(mine), "--set", "banks=2", "--set", "rows=512"]
+
+
+GPU = GpuConfig.preset("k20x").with_settings(["sms=2", "network=mesh", "scheduler=gto", "sp0.lanes=16"])
+
+
+def test_options_choose_the_gpu() -> None:
+    words = repeating.options(GPU, "another")
+    assert (words[:2], words[2::2]) == (["--gpu", "k20x"], ["--set"] * 4)
+    assert GpuConfig.preset("k20x").with_settings(words[3::2]) == GPU
+
+
+def test_the_command_repeats_the_run_of_a_gpu(tmp_path: Path) -> None:
+    case, path = Case("vector_add", "tiny", "mesh", GPU), tmp_path / "run.json"
+    assert main(["run", "vector_add", "--size", "tiny", *repeating.options(GPU, "k20x"), "--json", str(path)]) == 0
+    found, kept = json.loads(path.read_text()), json.loads(simulations._run(case))
+    assert found["timing"] == kept["statistics"] and kept["memory"].items() <= found["gpu"].items()
 
 
 def test_the_command_repeats_the_run(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import pytest
 from lxml import html
 
 from warploom.arch.config import SmConfig
+from warploom.arch.gpu import GpuConfig
 from warploom.cli import main
 from warploom.evaluation.published import published
 from warploom.pages import panels, rendering, report
@@ -182,6 +183,14 @@ def test_the_command_of_a_document(settings: list[str]) -> None:
     assert words[:5] + words[-4:] == ["warploom", "evaluate", "coalescing", "--preset", "fermi", "--size", "tiny",
                                       "--json", "coalescing.json"]
     assert sorted(words[6:-4:2]) == sorted(settings)
+
+
+def test_the_command_of_a_document_of_a_gpu() -> None:
+    gpu = GpuConfig.preset("hd7970").with_settings(["sms=5", "slices=1", "channels=1", "scheduler=lrr"])
+    document = json.loads(json.dumps({**EVALUATED, "configuration": dataclasses.asdict(gpu)}))
+    words = shlex.split(experiment_command(checked(document, "")))
+    assert words[3:5] == ["--gpu", "hd7970"]
+    assert sorted(words[6:-4:2]) == ["channels=1", "scheduler=lrr", "slices=1", "sms=5"]
 
 
 def test_areas_and_paths(page: html.HtmlElement) -> None:

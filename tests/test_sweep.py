@@ -119,7 +119,7 @@ def test_bits_of_storage() -> None:
 
 def test_a_point_is_a_machine_with_these_values() -> None:
     found = point(SMALL, {"collectors": "3", "gating": "active"})
-    assert found.config == SMALL.with_settings(["collectors=3", "gating=active"])
+    assert found.machine == SMALL.with_settings(["collectors=3", "gating=active"])
     assert found.values == (("collectors", "3"), ("gating", "active"))
 
 
@@ -132,6 +132,21 @@ SWEEP = ["sweep", "--preset", "small", "--size", "tiny", "--workloads", "vector_
 def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(points, "compute", in_this_process)
+
+
+def test_fields_of_a_gpu_and_of_its_sms(tmp_path: Path) -> None:
+    document = tmp_path / "out.json"
+    assert main(["sweep", "--gpu", "k20x", "--size", "tiny", "--workloads", "vector_add", "--set", "sms=2,4",
+                 "--set", "collectors=16", "--json", str(document)]) == 0
+    found = json.loads(document.read_text())
+    two, four = found["points"]
+    assert found["configuration"]["name"] == "k20x" and two["ipc"] < four["ipc"]
+    assert 2 * two["storage_bits"] == four["storage_bits"]
+
+
+def test_a_gpu_is_not_synthesised(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sweep", "--gpu", "k20x", "--set", "sms=2,4", "--synth"]) == 1
+    assert "leave out --synth" in capsys.readouterr().err
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

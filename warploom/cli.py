@@ -306,7 +306,7 @@ def _add_evaluate(verbs: _Verbs) -> None:
     evaluate.add_argument("experiment", nargs="+", metavar="EXPERIMENT", choices=(*EXPERIMENTS, ALL),
                           help=f"{'; '.join(f'{name}: {one.what}' for name, one in EXPERIMENTS.items())}; "
                                f"{ALL}, or several: together, with a document of each beside the charts")
-    evaluate.set_defaults(preset=None)
+    _add_gpu(evaluate, "the machine of an experiment that has a GPU")
     size = evaluate.add_mutually_exclusive_group()
     size.add_argument("--size", choices=("tiny", "default", "large"),
                       help="inputs of the programs (default: default, for combination tiny; kernels have no large "
@@ -333,6 +333,7 @@ def _add_sweep(verbs: _Verbs) -> None:
                   "warploom sweep --set banks=2,4,8 --set collectors=4..16 --size tiny --csv points.csv\n"
                   "warploom sweep --set window=2..8 --set bypass=bow,bow_wr --set gating=off,active --random 20\n"
                   "warploom sweep --points points.csv --synth", ranges=True)
+    _add_gpu(sweep, "vary fields of a GPU and of its SMs")
     sweep.add_argument("--points", type=Path, metavar="FILE", help="the points: CSV, a column for each field")
     sweep.add_argument("--random", type=_positive, metavar="N", help="simulate N points of the grid, drawn at random")
     sweep.add_argument("--seed", type=seeds.read, default=seeds.FIXED, metavar="N",

@@ -210,6 +210,15 @@ class GpuConfig:
         return cls.from_toml(gpu_text(name), name if name.endswith(".toml") else f"preset {name}")
 
 
+Machine = SmConfig | GpuConfig
+"""What a workload is timed on: one SM, or a GPU."""
+
+
+def sm_of(machine: Machine) -> SmConfig:
+    """The SM of a machine, or all of its SMs."""
+    return machine.sm if isinstance(machine, GpuConfig) else machine
+
+
 GPU_PARAMETERS = parameters(GpuConfig)
 """The parameters of a GPU around its SMs, by field name."""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from warploom.arch.config import SmConfig
+    from warploom.arch.gpu import Machine
     from warploom.evaluation.figures import Groups
     from warploom.evaluation.study import Study
 
@@ -26,10 +26,10 @@ _ONE_SIZE = {BLOCKS: "it times no blocks"}
 class Experiment:
     """An experiment. `what` it measures is a line of help. `show` measures and prints it: a function that takes a
     `Study` and returns the body of a document. `usual` are its workloads, unless a user names some: a function and its
-    arguments, empty for none. `preset` is the machine, empty without a GPU. `configurations` is a function of the
-    machine and the user's settings, by whose result each workload is simulated; empty if none is. `refuses` has the
-    options that make no sense, with the reason. `size` is that of the inputs, unless a user names one. With the option
-    `unless` it is not one of all experiments."""
+    arguments, empty for none. `preset` is the machine, with `gpu` a GPU, else an SM; empty for none. `configurations`
+    is a function of the machine and the user's settings, by whose result each workload is simulated; empty if none is.
+    `refuses` has the options that make no sense, with the reason. `size` is that of the inputs, unless a user names
+    one. With the option `unless` it is not one of all experiments."""
 
     what: str
     show: str
@@ -39,6 +39,7 @@ class Experiment:
     refuses: Mapping[str, str] = field(default_factory=dict)
     size: str = "default"
     unless: str = ""
+    gpu: bool = False
 
     def run(self, study: "Study") -> dict[str, Any]:
         """Measure it, print it, and return the body of its document."""
@@ -54,9 +55,9 @@ class Experiment:
         groups: Groups = pkgutil.resolve_name(function)(*arguments)
         return groups
 
-    def machines(self, config: "SmConfig", settings: Sequence[str]) -> "dict[str, SmConfig]":
-        """All configurations by which workloads are simulated, by setting."""
-        found: dict[str, SmConfig] = pkgutil.resolve_name(self.configurations)(config, settings)
+    def machines(self, config: "Machine", settings: Sequence[str]) -> "dict[str, Machine]":
+        """All machines on which workloads are simulated, by setting."""
+        found: dict[str, Machine] = pkgutil.resolve_name(self.configurations)(config, settings)
         return found
 
 

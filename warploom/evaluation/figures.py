@@ -7,25 +7,33 @@ from statistics import fmean
 from typing import Any
 
 from warploom.arch.config import SmConfig
+from warploom.arch.gpu import Machine, sm_of
 from warploom.evaluation.affine_structure import Structure
 from warploom.evaluation.bypassing_reuse import Reuse
 from warploom.evaluation.published import Published, published
 from warploom.evaluation.toggling import Toggling
+from warploom.golden_model.gpu.statistics import GpuStatistics
 from warploom.golden_model.statistics import Statistics
 from warploom.golden_model.values import Values
 
 
 @dataclass(frozen=True)
 class Run:
-    """A kernel under one configuration; its values, their reuse, their structure, and the bits that toggle, which are
-    the same under any."""
+    """A kernel on one machine; its values, their reuse, their structure, and the bits that toggle, which are the same
+    on any; and what the memory of a GPU did, None on one SM. Statistics of a GPU are the sum over its SMs."""
 
-    config: SmConfig
+    machine: Machine
     statistics: Statistics
     values: Values
     reuse: Reuse = field(default_factory=Reuse)
     structure: Structure = field(default_factory=Structure)
     toggling: Toggling = field(default_factory=Toggling)
+    memory: GpuStatistics | None = None
+
+    @property
+    def config(self) -> SmConfig:
+        """The configuration of the SM, or of all SMs."""
+        return sm_of(self.machine)
 
 
 Runs = Mapping[str, Run]

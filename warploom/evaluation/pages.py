@@ -76,8 +76,9 @@ def made_with(experiment: str) -> str:
     found = document(experiment)
     groups = list(found.get("groups", ()))
     averaged = f" Averages: {' / '.join(groups)}." if len(groups) > 1 else ""
-    return (f"Preset `{found['configuration']['name']}`, {found['size']} size, commit `{found['commit'][:12]}`."
-            f"{averaged}\n")
+    machine = found["configuration"]
+    kind = "GPU" if "sm" in machine else "Preset"
+    return (f"{kind} `{machine['name']}`, {found['size']} size, commit `{found['commit'][:12]}`.{averaged}\n")
 
 
 def averages(rows: Sequence[tuple[str, str, Sequence[Quantity]]]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import WarploomError
+from warploom.arch.gpu import GpuConfig, Machine, sm_of
 from warploom.compiler.writeback_hints import annotate_for
 from warploom.evaluation import kept
 from warploom.evaluation.affine_structure import Structure, structure
@@ -16,6 +17,8 @@ from warploom.evaluation.bypassing_reuse import Reuse, reuse
 from warploom.evaluation.figures import Run, Runs
 from warploom.evaluation.toggling import Toggling, toggling
 from warploom.evaluation.workloads import sized, traces
+from warploom.golden_model.gpu.simulate import simulate_gpu
+from warploom.golden_model.gpu.statistics import GpuStatistics, in_sequence
 from warploom.golden_model.sample import Sampled
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.statistics import Statistics, scaled, total
@@ -30,19 +33,19 @@ SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/g
 
 @dataclass(frozen=True)
 class Case:
-    """One simulation: a workload in a size, under a configuration; with `blocks` of so many blocks of each launch,
-    scaled to all (docs/sampling.md). The name that an experiment gives to the configuration, `setting`, makes no
+    """One simulation: a workload in a size, on a machine; with `blocks`, on one SM only, of so many blocks of each
+    launch, scaled to all (docs/sampling.md). The name that an experiment gives to the machine, `setting`, makes no
     difference."""
 
     workload: str
     size: str
     setting: str = field(compare=False)
-    config: SmConfig
+    config: Machine
     blocks: int | None = None
 
 
 def cases(
-    workloads: Iterable[str], size: str, configurations: Mapping[str, SmConfig], blocks: int | None = None
+    workloads: Iterable[str], size: str, configurations: Mapping[str, Machine], blocks: int | None = None
 ) -> list[Case]:
     """All cases, workload by workload, so that a process can use its cached traces for the next case."""
     return [Case(name, sized(name, size), setting, config, blocks)
@@ -96,15 +99,19 @@ def _inputs(case: Case) -> dict[str, Any]:
 def _decode(case: Case, text: str) -> Run:
     """A cached run."""
     found = json.loads(text)
+    memory = found["memory"]
     return Run(case.config, Statistics.from_json(found["statistics"]), Values(**found["values"]),
-               Reuse(**found["reuse"]), Structure(**found["structure"]), Toggling(**found["toggling"]))
+               Reuse(**found["reuse"]), Structure(**found["structure"]), Toggling(**found["toggling"]),
+               None if memory is None else GpuStatistics(**memory))
 
 
 def _run(case: Case) -> str:
     """A run, to be cached."""
     name, size = case.workload, case.size
+    statistics, memory = _statistics(case)
     return json.dumps({
-        "statistics": _statistics(case).to_json(), "values": asdict(_values(name, size)),
+        "statistics": statistics.to_json(), "memory": None if memory is None else asdict(memory),
+        "values": asdict(_values(name, size)),
         "reuse": asdict(_reuse(name, size)), "structure": asdict(_structure(name, size)),
         "toggling": asdict(_toggling(name, size)),
     })
@@ -113,20 +120,28 @@ def _run(case: Case) -> str:
 SIMULATION = kept.Work(_run, _decode, _name, _inputs, SOURCES)
 
 
-def _statistics(case: Case) -> Statistics:
-    """The statistics of all launches."""
-    launches = traces(case.workload, case.size)
-    hinted = {id(launch.program): annotate_for(launch.program, case.config) for launch in launches}
-    found = [_timed(case, replace(launch, program=hinted[id(launch.program)])) for launch in launches]
+def _statistics(case: Case) -> tuple[Statistics, GpuStatistics | None]:
+    """The statistics of all launches, and those of the memory of a GPU."""
+    launches, config = traces(case.workload, case.size), case.config
+    programs = {id(launch.program): annotate_for(launch.program, sm_of(config)) for launch in launches}
+    hinted = [replace(launch, program=programs[id(launch.program)]) for launch in launches]
+    if isinstance(config, GpuConfig):
+        runs = [simulate_gpu(config, launch) for launch in hinted]
+        return _sum([run.summed for run in runs]), in_sequence([run.statistics for run in runs])
+    return _sum([_timed(config, launch, case.blocks) for launch in hinted]), None
+
+
+def _sum(found: Sequence[Statistics]) -> Statistics:
+    """The statistics of launches, one after the other."""
     return total(found) if len(found) > 1 else found[0]
 
 
-def _timed(case: Case, launch: Trace) -> Statistics:
-    """The statistics of a launch, or their estimate from a sample of its blocks."""
-    if case.blocks is None:
-        return simulate(case.config, launch).statistics
-    sampled = Sampled(launch, case.blocks)
-    timed = simulate(case.config, sampled).statistics
+def _timed(config: SmConfig, launch: Trace, blocks: int | None) -> Statistics:
+    """The statistics of a launch on one SM, or their estimate from a sample of its blocks."""
+    if blocks is None:
+        return simulate(config, launch).statistics
+    sampled = Sampled(launch, blocks)
+    timed = simulate(config, sampled).statistics
     return scaled(timed, sampled.sample(launch.warp_instructions, timed.warp_instructions).factor)
 
 

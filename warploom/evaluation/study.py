@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeVar
 from warploom import report
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, WarploomError, one_line
+from warploom.arch.gpu import GpuConfig, Machine, sm_of
 from warploom.evaluation import kept
 from warploom.evaluation.experiments import BLOCKS, EXPERIMENTS, MACHINE, WORKLOADS
 from warploom.evaluation.figures import Groups, Runs
@@ -29,12 +30,14 @@ class Failure(NamedTuple):
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a user wants of experiments: of the inputs, of the machine (nothing: the usual one), of the workloads (none:
-    the usual ones), and where charts go and simulations run. `known` results need no simulation."""
+    """What a user wants of experiments: of the inputs, of the machine (an SM, `preset`, or a `gpu`; nothing: the usual
+    one), of the workloads (none: the usual ones), and where charts go and simulations run. `known` results need no
+    simulation."""
 
     size: str
     charts: Path
     preset: str = ""
+    gpu: str = ""
     settings: Sequence[str] = ()
     workloads: Sequence[str] = ()
     blocks: int | None = None
@@ -43,8 +46,8 @@ class Wanted:
 
     def given(self) -> list[str]:
         """The options of which an experiment may refuse some."""
-        return [option for option, value in ((MACHINE, self.preset or self.settings), (WORKLOADS, self.workloads),
-                                             (BLOCKS, self.blocks)) if value]
+        return [option for option, value in ((MACHINE, self.preset or self.gpu or self.settings),
+                                             (WORKLOADS, self.workloads), (BLOCKS, self.blocks)) if value]
 
 
 class Study:
@@ -56,26 +59,37 @@ class Study:
         for option in wanted.given():
             if option in self.experiment.refuses:
                 raise ConfigError(f"evaluate {name}: {option} must be left out: {self.experiment.refuses[option]}")
-        self.preset = wanted.preset or self.experiment.preset
+        if wanted.preset and self.experiment.gpu:
+            raise ConfigError(f"evaluate {name}: --preset must be left out: it names an SM, and the machine is a GPU: "
+                              "name one with --gpu")
+        if wanted.gpu and not self.experiment.gpu:
+            raise ConfigError(f"evaluate {name}: --gpu must be left out: the machine is one SM: name it with --preset")
+        self.preset = wanted.preset or wanted.gpu or self.experiment.preset
         self.groups: Groups = self.experiment.groups(wanted.workloads)
         self.failed: list[Failure] = []
 
     @cached_property
-    def config(self) -> SmConfig:
+    def machine(self) -> Machine:
         """Its machine, if it has one."""
-        return SmConfig.preset(self.preset).with_settings(list(self.wanted.settings))
+        kind = GpuConfig if self.experiment.gpu else SmConfig
+        return kind.preset(self.preset).with_settings(list(self.wanted.settings))
+
+    @property
+    def config(self) -> SmConfig:
+        """Its SM, or all of its SMs."""
+        return sm_of(self.machine)
 
     @property
     def names(self) -> list[str]:
         """The workloads of all groups, each once."""
         return list(dict.fromkeys(name for members in self.groups.values() for name in members))
 
-    def configurations(self) -> dict[str, SmConfig]:
-        """All configurations by which workloads are simulated, by setting."""
-        return self.experiment.machines(self.config, self.wanted.settings) if self.experiment.configurations else {}
+    def configurations(self) -> dict[str, Machine]:
+        """All machines on which workloads are simulated, by setting."""
+        return self.experiment.machines(self.machine, self.wanted.settings) if self.experiment.configurations else {}
 
     def cases(self) -> list[Case]:
-        """Every workload under every configuration."""
+        """Every workload on every machine."""
         return cases(self.names, self.wanted.size, self.configurations(), self.wanted.blocks)
 
     def runs(self, needed: Sequence[Case]) -> dict[str, Runs]:

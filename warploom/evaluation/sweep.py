@@ -11,8 +11,9 @@ from statistics import fmean, geometric_mean
 
 import numpy as np
 
-from warploom.arch.config import LANES, SmConfig
+from warploom.arch.config import LANES
 from warploom.arch.errors import ConfigError
+from warploom.arch.gpu import GpuConfig, Machine, sm_of
 from warploom.arch.mechanisms import Bypass, Coalescing
 from warploom.evaluation.bypassing_events import cache_rows
 from warploom.evaluation.energy import collector_words
@@ -46,7 +47,7 @@ class Point:
     """A machine, and the values of the fields that vary."""
 
     values: tuple[tuple[str, str], ...]
-    config: SmConfig
+    machine: Machine
 
 
 def ranges(texts: Iterable[str]) -> Ranges:
@@ -111,7 +112,7 @@ def listed(path: Path) -> list[dict[str, str]]:
     return [dict(zip(names, line, strict=True)) for line in lines]
 
 
-def point(base: SmConfig, values: Mapping[str, str]) -> Point:
+def point(base: Machine, values: Mapping[str, str]) -> Point:
     """The point with these values. Raises `ConfigError` if there is no such machine."""
     return Point(tuple(values.items()), base.with_settings([f"{name}={value}" for name, value in values.items()]))
 
@@ -147,14 +148,15 @@ def measures(runs: Sequence[Run], row: Row | None) -> Measures:
     """The measures of a point, of its runs of all workloads, and of its synthesised datapath if there is one."""
     energy = fmean(register_file(run).total / run.statistics.warp_instructions for run in runs)
     ipc = geometric_mean(run.statistics.ipc for run in runs)
-    bits = storage_bits(runs[0].config)
+    bits = storage_bits(runs[0].machine)
     if row is None:
         return Measures(ipc, energy, bits)
     return Measures(ipc, energy, bits, 1000 / row.delay_ps, logic_um2(row) + row.sram_um2)
 
 
-def storage_bits(config: SmConfig) -> int:
-    """Bits that the register file, the collectors and the mechanisms store."""
+def storage_bits(machine: Machine) -> int:
+    """Bits that the register file, the collectors and the mechanisms store, in all SMs."""
+    config, sms = sm_of(machine), machine.sms if isinstance(machine, GpuConfig) else 1
     words = config.banks * config.rows + collector_words(config)
     if config.bypass is Bypass.RFC:
         words += math.ceil(cache_rows(config)) * config.banks
@@ -167,7 +169,7 @@ def storage_bits(config: SmConfig) -> int:
         tables += [affine_register_file(config)] * SOURCES
     if config.gating.has_zero_mask:
         tables += [zero_buffer(config)] * (zero_buffer_srams(config) * read_ports(config))
-    return WORD_BITS * words + sum(rows * bits for rows, bits in tables)
+    return sms * (WORD_BITS * words + sum(rows * bits for rows, bits in tables))
 
 
 def front(found: Sequence[Measures]) -> list[bool]:

@@ -25,7 +25,7 @@ def added(run: Run, costs: Costs) -> dict[str, float]:
         return {"cache": found.cache * SUB_BANKS * costs.sram(math.ceil(cache_rows(config)), SLICE_BITS)}
     passed, delivered = FIGURES["logic"]["windows"], found.network - found.evicted
     plain = replace(config, coalescing=Coalescing.OFF, alignment=Alignment.REG, gating=Gating.OFF)
-    wire = Costs.of(replace(run, config=plain), costs.assumed).wire
+    wire = Costs.of(replace(run, machine=plain), costs.assumed).wire
     return {
         "window network": WORD_BITS * (found.taken * costs.selection(config.entries) + delivered * wire),
         "window logic": costs.logic(run.statistics.datapath_instructions * passed["instruction"]

@@ -138,6 +138,11 @@ class Document(msgspec.Struct):
         return None if self.configuration is None else str(self.configuration.get("name", ""))
 
     @property
+    def of_gpu(self) -> bool:
+        """Whether the configuration is that of a GPU."""
+        return self.configuration is not None and "sm" in self.configuration
+
+    @property
     def workloads(self) -> list[str]:
         """The programs and kernels whose bars the figures have."""
         return list(dict.fromkeys(name for figure in self.figures for series in figure.series.values()

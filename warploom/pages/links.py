@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from warploom.arch.config import SmConfig, presets
+from warploom.arch.gpu import GpuConfig, gpu_presets
 from warploom.arch.pipes import PIPES, TIMING
 from warploom.pages.document import Document
 
@@ -20,9 +21,10 @@ def experiment_command(document: Document) -> str:
     """The command that makes a document, with the usual programs."""
     words = ["warploom", "evaluate", document.experiment]
     if document.preset:
-        words += ["--preset", document.preset]
-    if document.configuration and document.preset in presets():
-        known = _flat(asdict(SmConfig.preset(document.preset)))
+        words += ["--gpu" if document.of_gpu else "--preset", document.preset]
+    if document.configuration and document.preset in (gpu_presets() if document.of_gpu else presets()):
+        kind = GpuConfig if document.of_gpu else SmConfig
+        known = _flat(asdict(kind.preset(document.preset)))
         words += [word for name, value in _flat(document.configuration).items() if known.get(name, value) != value
                   for word in ("--set", f"{name}={value}")]
     if document.size:
@@ -32,7 +34,8 @@ def experiment_command(document: Document) -> str:
 
 def _flat(configuration: Mapping[str, Any]) -> dict[str, str]:
     """The fields of a configuration in a document, as settings."""
-    found = {name: str(value) for name, value in configuration.items() if name != PIPES}
+    found = _flat(configuration["sm"]) if "sm" in configuration else {}
+    found |= {name: str(value) for name, value in configuration.items() if name not in (PIPES, "sm")}
     for pipe in configuration.get(PIPES, ()):
         found |= {f"{pipe['name']}.{name}": str(value) for name, value in pipe.items()
                   if name not in ("name", "classes")}

@@ -21,8 +21,8 @@ def main(options: argparse.Namespace) -> Body:
         return _several(names, options, options.out or FOLDER)
     (name,) = names
     size = _size(name, options)
-    return _body(Study(name, Wanted(size, options.out or FOLDER / size, options.preset or "", options.settings,
-                                    options.workloads, options.blocks, options.scheduler)))
+    return _body(Study(name, Wanted(size, options.out or FOLDER / size, options.preset or "", options.gpu or "",
+                                    options.settings, options.workloads, options.blocks, options.scheduler)))
 
 
 def _size(name: str, options: argparse.Namespace) -> str:
@@ -42,9 +42,9 @@ def _several(names: Sequence[str], options: argparse.Namespace, folder: Path) ->
     ``<folder>/EXPERIMENT.json``; then the page of all of them. One that fails does not stop the others."""
     from warploom.pages.report import write  # noqa: PLC0415  (its library takes long to import)
 
-    if options.preset or options.settings:
-        raise ConfigError("evaluate: experiments have presets of their own: leave --preset and --set out, or name one "
-                          "experiment")
+    if options.preset or options.gpu or options.settings:
+        raise ConfigError("evaluate: experiments have machines of their own: leave --preset, --gpu and --set out, or "
+                          "name one experiment")
     folder.mkdir(parents=True, exist_ok=True)
     asked = {name: _asked(name, options, folder) for name in names}
     needed = [case for name, one in asked.items() for case in Study(name, one).cases()]
@@ -82,8 +82,8 @@ def _document(name: str, wanted: Wanted, path: Path) -> tuple[Body, Mapping[str,
 
 def _body(study: Study) -> Body:
     """Run one experiment."""
-    machine = {"configuration": dataclasses.asdict(study.config), "blocks": study.wanted.blocks} if study.preset else {}
-    return {"experiment": study.name, **machine, **study.experiment.run(study), **_failures(study.failed)}
+    on = {"configuration": dataclasses.asdict(study.machine), "blocks": study.wanted.blocks} if study.preset else {}
+    return {"experiment": study.name, **on, **study.experiment.run(study), **_failures(study.failed)}
 
 
 def _failures(failed: Sequence[Failure]) -> Body:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from warploom import report
+from warploom.arch.gpu import sm_of
 from warploom.evaluation import (
     affine,
     affine_table,
@@ -45,7 +46,7 @@ def gated(study: Study) -> Body:
     body = _figures(study, gating.figures(), runs, f"{study.preset}, with coalescing {COMPOSED}")
     body |= energy(study, gating.HEADLINES, gating.PARTED, runs)
     configurations = study.configurations()
-    needs = {setting: overheads(study.name, configurations[setting], f"{setting} of ")
+    needs = {setting: overheads(study.name, sm_of(configurations[setting]), f"{setting} of ")
              for setting in gating.OVERHEADS}
     return {**body, "overheads": {setting: found["overheads"] for setting, found in needs.items()}}
 
@@ -103,19 +104,27 @@ def placed(study: Study) -> Body:
 
 def _figures(study: Study, figures: Iterable[Figure], runs: Mapping[str, Runs], presets: str) -> Body:
     """Draw and print figures, and keep the statistics of all runs; `presets` names the machine."""
-    return {**_measured(study, figures, runs, presets), "settings": _settings(study, runs), "runs": _statistics(runs)}
+    return {**_measured(study, figures, runs, presets), "settings": _settings(study, runs), "runs": _statistics(runs),
+            **({"memory": found} if (found := _memory(runs)) else {})}
 
 
 def _settings(study: Study, runs: Mapping[str, Runs]) -> Body:
     """How to repeat a run of each setting."""
     of_kernel = next(iter(runs.values()))
-    return {setting: repeating.options(run.config, study.preset) for setting, run in of_kernel.items()}
+    return {setting: repeating.options(run.machine, study.preset) for setting, run in of_kernel.items()}
 
 
 def _statistics(runs: Mapping[str, Runs]) -> Body:
     """The statistics of all runs."""
     return {kernel: {setting: run.statistics.to_json() for setting, run in of_kernel.items()}
             for kernel, of_kernel in runs.items()}
+
+
+def _memory(runs: Mapping[str, Runs]) -> Body:
+    """What the memory of GPUs did in all runs, empty if all are of one SM."""
+    found = {kernel: {setting: run.memory.to_json() for setting, run in of_kernel.items() if run.memory is not None}
+             for kernel, of_kernel in runs.items()}
+    return found if any(found.values()) else {}
 
 
 def _measured(study: Study, figures: Iterable[Figure], runs: Mapping[str, Any], presets: str) -> Body:

@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from warploom import report
-from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, WarploomError, one_line
+from warploom.arch.gpu import Machine, sm_of
 from warploom.evaluation import workloads
 from warploom.evaluation.simulations import cases, results
 from warploom.evaluation.sweep import Measures, Point, combined, front, listed, measures, point, ranges
 from warploom.files import write_whole
 from warploom.synth.combinations import Combination, synthesise_all
 from warploom.synth.report import Row
-from warploom.verbs import Body
+from warploom.verbs import Body, machine
 
 Errors = dict[Point, WarploomError]
 
@@ -26,7 +26,7 @@ MEASURES = ("ipc", "ghz", "speed", "energy_pj", "storage_bits", "area_um2")
 
 def main(options: argparse.Namespace) -> Body:
     """Simulate all points, and print those on the front."""
-    base = SmConfig.preset(options.preset)
+    base = _base(options)
     names = [name for members in workloads.chosen(options.workloads or [workloads.KERNELS], "").values()
              for name in members]
     points, illegal = _points(options, base)
@@ -40,14 +40,22 @@ def main(options: argparse.Namespace) -> Body:
     if options.csv:  # before anything is printed: the reader may close the output
         write_whole(options.csv, _csv(entries).encode())
     errors = [{"values": dict(one.values), "error": one_line(str(error))} for one, error in failed.items()]
-    _show(options, entries, illegal, errors)
+    _show(base.name, options, entries, illegal, errors)
     return {"configuration": dataclasses.asdict(base), "size": options.size, "workloads": names, "points": entries,
             "illegal": illegal, "failed": errors,
             "failure": f"{len(failed)} of {len(points)} points failed, the first one: {errors[0]['error']}"
                        if failed else None}
 
 
-def _points(options: argparse.Namespace, base: SmConfig) -> tuple[list[Point], list[Body]]:
+def _base(options: argparse.Namespace) -> Machine:
+    """The machine whose fields vary. Raises `ConfigError`."""
+    sm, gpu = machine(argparse.Namespace(**vars(options) | {"settings": []}))  # its settings are ranges
+    if gpu is not None and options.synth:
+        raise ConfigError("--gpu: leave out --synth: only the datapath of one SM is hardware")
+    return gpu or sm
+
+
+def _points(options: argparse.Namespace, base: Machine) -> tuple[list[Point], list[Body]]:
     """The points that are machines, each once; and those that are none, with the reason. Raises `ConfigError` if none
     is."""
     if options.points and (options.settings or options.random):
@@ -56,7 +64,7 @@ def _points(options: argparse.Namespace, base: SmConfig) -> tuple[list[Point], l
         raise ConfigError("sweep: give fields with --set FIELD=VALUES, or points with --points FILE")
     wanted = listed(options.points) if options.points else combined(ranges(options.settings), options.random,
                                                                     options.seed)
-    found: dict[SmConfig, Point] = {}
+    found: dict[Machine, Point] = {}
     illegal: list[tuple[Mapping[str, str], ConfigError]] = []
     for values in wanted:
         try:
@@ -64,7 +72,7 @@ def _points(options: argparse.Namespace, base: SmConfig) -> tuple[list[Point], l
         except ConfigError as error:
             illegal.append((values, error))
         else:
-            found.setdefault(one.config, one)
+            found.setdefault(one.machine, one)
     if not found:
         raise illegal[0][1]
     return list(found.values()), [{"values": dict(values), "error": one_line(str(error))} for values, error in illegal]
@@ -75,11 +83,12 @@ def _synthesised(points: Sequence[Point], failed: Errors) -> dict[Point, Row]:
     wanted = {}
     for one in points:
         try:
-            one.config.check_hardware()
+            sm_of(one.machine).check_hardware()
         except ConfigError as error:
             failed[one] = error
         else:
-            wanted[one] = Combination(tuple(f"{name}={value}" for name, value in one.values), one.config)
+            wanted[one] = Combination(tuple(f"{name}={value}" for name, value in one.values),
+                                       sm_of(one.machine))
     with report.counting("synthesis", len(wanted)) as done:
         return dict(zip(wanted, synthesise_all(list(wanted.values()), None, done), strict=True))
 
@@ -87,7 +96,7 @@ def _synthesised(points: Sequence[Point], failed: Errors) -> dict[Point, Row]:
 def _measured(options: argparse.Namespace, points: Sequence[Point], names: Sequence[str], rows: Mapping[Point, Row],
               failed: Errors) -> dict[Point, Measures]:
     """The measures of the points all of whose simulations have ended well."""
-    of = {one: cases(names, options.size, {str(number): one.config}) for number, one in enumerate(points)}
+    of = {one: cases(names, options.size, {str(number): one.machine}) for number, one in enumerate(points)}
     needed = sorted((case for group in of.values() for case in group), key=lambda case: case.workload)
     with report.counting("simulating", len(needed)) as done:
         known = results(needed, lambda case: done(f"{case.workload}, point {case.setting}"), options.scheduler)
@@ -122,14 +131,14 @@ def _counted(illegal: Sequence[Mapping[str, Any]]) -> str | int:
     return f"{len(illegal)}, the first one: {illegal[0]['error']}" if illegal else 0
 
 
-def _show(options: argparse.Namespace, entries: Sequence[Mapping[str, Any]], illegal: Sequence[Mapping[str, Any]],
-          errors: Sequence[Mapping[str, Any]]) -> None:
+def _show(name: str, options: argparse.Namespace, entries: Sequence[Mapping[str, Any]],
+          illegal: Sequence[Mapping[str, Any]], errors: Sequence[Mapping[str, Any]]) -> None:
     """Print the front, the fastest point first."""
     best = sorted((entry for entry in entries if entry["front"]), key=lambda entry: -entry["speed"])
     columns = ("ipc", "ghz", "energy_pj", "area_um2") if options.synth else ("ipc", "energy_pj", "storage_bits")
     heads = {"ipc": "IPC", "ghz": "GHz", "energy_pj": "pJ/instruction", "area_um2": "area, µm²",
              "storage_bits": "storage, bits"}
-    report.table(f"Points of {options.preset} that no other one beats", ["point", *(heads[name] for name in columns)],
+    report.table(f"Points of {name} that no other one beats", ["point", *(heads[name] for name in columns)],
                  [[", ".join(f"{name}={value}" for name, value in entry["values"].items()),
                    *(entry[name] for name in columns)] for entry in best])
     report.fields("All points", {
