@@ -11,6 +11,7 @@ import pytest
 import warploom
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ExecutionError, LaunchError, PtxError, WarploomError
+from warploom.arch.launch import Locality
 from warploom.golden_model.statistics import Statistics, total
 from warploom.host.gpu import Gpu
 from warploom.host.module import Kernel
@@ -186,13 +187,17 @@ def call(add: Kernel, geometry: Any, *arguments: Any) -> None:
 
 
 BAD_GEOMETRY: dict[str, tuple[Any, str]] = {
-    "no block": (4, r"write vector_add\[grid, block\]"), "four things": ((1, 2, 3, 4), "write vector_add"),
+    "no block": (4, r"write vector_add\[grid, block\]"),
+    "four numbers": ((1, 2, 3, 4), "hint = 4: must be one of Locality.NONE, "),
+    "five things": ((1, 2, 3, Locality.DATA, 5), "write vector_add"),
     "four dimensions": (((1, 1, 1, 1), 32), "grid = .* must be one to three whole numbers"),
     "no dimension": (((), 32), "one to three"), "a float": ((1.0, 32), "grid = 1.0: must be a whole number"),
     "an empty grid": ((0, 32), "every dimension must be at least 1"), "negative": ((1, -32), "at least 1"),
     "a large block": ((1, 2048), "exceeds the limit"), "a tall grid": (((1, 70000), 32), "at most"),
     "shared memory": ((1, 32, 1 << 20), "bytes of shared memory"), "registers": ((1, 1024), "does not fit"),
     "negative shared memory": ((1, 32, -4), "dynamic_shared = -4"),
+    "a hint before shared memory": ((1, 32, Locality.LINES, 4), "hint = 4: must be one of"),
+    "two hints": ((1, 32, Locality.LINES, Locality.LINES), "shared = .*: must be a whole number"),
 }
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warploom.arch.errors import LaunchError
-from warploom.arch.launch import Buffer, Scalar
+from warploom.arch.launch import Buffer, Locality, Scalar
 from warploom.kernels.arrays import SCALAR_TYPES
 from warploom.kernels.expectation import Expectation
 from warploom.kernels.launchfile import load
@@ -38,13 +38,14 @@ def write(tmp_path):
 
 def test_everything_a_file_can_say(write):
     path = write(HEAD.replace("64", "[8, 4, 2]") + 'entry = "k"\ndynamic_shared = 512\n'
-                 + 'strict_barriers = true\n' + SCALAR + BUFFER + ZEROS
+                 + 'strict_barriers = true\nlocality = 2\n' + SCALAR + BUFFER + ZEROS
                  + 'out = true\nexpect = "ones.npy"\nabsolute = 1e-3\n'
                  + '[[arguments]]\nname = "y"\nfile = "big_endian.npy"\n')
     file = load(path)
     assert (file.path, file.ptx, file.entry) == (path, path.parent / "k.ptx", "k")
     assert (file.launch.grid, file.launch.block, file.launch.dynamic_shared) == ((2, 3, 1), (8, 4, 2), 512)
     assert file.launch.strict_barriers
+    assert file.launch.locality is Locality.BOUNDARY
     scalar, x, y = file.launch.arguments
     assert scalar == Scalar("s32", b"\x05\0\0\0")
     assert isinstance(x, Buffer)
@@ -60,6 +61,7 @@ def test_everything_a_file_can_say(write):
 def test_a_file_without_arguments_or_options(write):
     file = load(write(HEAD))
     assert not file.launch.strict_barriers
+    assert file.launch.locality is Locality.NONE
     assert (file.entry, file.launch.dynamic_shared, file.launch.arguments, file.outputs) == (None, 0, (), ())
 
 
@@ -144,6 +146,8 @@ MISTAKES = {
     "four extents": (HEAD.replace("64", "[1, 1, 1, 1]"), "or a list of up to 3"),
     "large block": (HEAD.replace("64", "[64, 32]"), "block: 2048 threads: at most 1024"),
     "large grid": (HEAD.replace("[2, 3]", "[2, 65536]"), "grid: 65536 blocks in y: at most 65535"),
+    "an unknown hint": (HEAD + "locality = 4\n", "locality: 4 must be a whole number from 0 to 3"),
+    "a named hint": (HEAD + 'locality = "LINES"\n', "locality: 'LINES' must be a whole number from 0 to 3"),
     "negative shared": (HEAD + "dynamic_shared = -1\n", "dynamic_shared: -1 must be a whole number from 0"),
     "arguments as table": (HEAD + "[arguments]\nn = 1\n", "must be given as [[arguments]] tables"),
     "argument of no kind": (HEAD + "[[arguments]]\nvalue = 1\n", "arguments 0: type: is missing: give a scalar"),

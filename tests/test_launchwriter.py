@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from warploom.arch.errors import LaunchError
-from warploom.arch.launch import MAX_GRID, Buffer, Launch, Scalar
+from warploom.arch.launch import MAX_GRID, Buffer, Launch, Locality, Scalar
 from warploom.arch.memory_map import BUFFER_ALIGNMENT, HEAP_BASE, SHARED_WINDOW
 from warploom.kernels.arrays import DTYPES, SCALAR_TYPES
 from warploom.kernels.launchfile import load
@@ -44,7 +44,8 @@ def launches(draw: st.DrawFn) -> Launch:
     grid = tuple(draw(st.integers(1, most)) for most in MAX_GRID)
     return Launch(grid, draw(st.sampled_from([(1, 1, 1), (8, 4, 2), (1024, 1, 1)])),
                   (*draw(st.lists(scalars(), max_size=5)), *held[:cut]), draw(st.integers(0, 1 << 20)),
-                  draw(st.integers(1, 1 << 40)), symbols, draw(st.booleans()), tuple(held[cut:]))
+                  draw(st.integers(1, 1 << 40)), symbols, draw(st.booleans()), tuple(held[cut:]),
+                  draw(st.sampled_from(Locality)))
 
 
 def plain(launch: Launch) -> object:

@@ -1,6 +1,7 @@
 """`Launch`: the grid and the arguments of a kernel. Plain data; `warploom.kernels` reads it from files."""
 
 from dataclasses import dataclass
+from enum import Enum
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +16,15 @@ MAX_BLOCK_THREADS = 1024
 
 DEFAULT_LIMIT = 10_000_000
 """Warp instructions after which a kernel counts as an endless loop."""
+
+
+class Locality(Enum):
+    """The launch hint: what the blocks of the grid share ([HAWS], Table 6.1)."""
+
+    NONE = 0  # not specified
+    LINES = 1  # multiple cache lines
+    BOUNDARY = 2  # cache lines at their boundaries
+    DATA = 3  # some data and constants
 
 
 @dataclass(frozen=True)
@@ -42,7 +52,7 @@ class Launch:
     instructions of the grid (for endless loops), and the module variables that the host sets. An array for a module
     variable may not be larger than the variable; without dimensions it has the variable's size. With `strict_barriers`
     barriers also wait for threads that have exited. Arrays that are `mapped` are in global memory, too; the kernel gets
-    their addresses in scalars or in other arrays."""
+    their addresses in scalars or in other arrays. `locality` changes only the order of execution."""
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
@@ -52,6 +62,7 @@ class Launch:
     symbols: tuple[Buffer, ...] = ()
     strict_barriers: bool = False
     mapped: tuple[Buffer, ...] = ()
+    locality: Locality = Locality.NONE
 
     @property
     def threads(self) -> int:

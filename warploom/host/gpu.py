@@ -184,7 +184,7 @@ class Gpu:
             tuple(encode(program.name, parameter, value)
                   for parameter, value in zip(program.parameters, arguments, strict=True)),
             geometry.shared, limit=self._limit, symbols=symbols,
-            mapped=tuple(array.buffer() for array in self._arrays.values()))
+            mapped=tuple(array.buffer() for array in self._arrays.values()), locality=geometry.locality)
 
 
 def _sm(machine: str | Path | SmConfig | None) -> SmConfig:

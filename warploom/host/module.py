@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from warploom.arch.errors import LaunchError, nearest, shown
-from warploom.arch.launch import Buffer
+from warploom.arch.launch import Buffer, Locality
 from warploom.arch.modifiers import Space
 from warploom.arch.program import Program
 from warploom.compiler.compile import compile_ptx, read_ptx
@@ -89,29 +90,34 @@ class Module:
 
 
 class Kernel:
-    """A kernel, to be launched as ``kernel[grid, block](...)`` or ``kernel[grid, block, shared](...)``: grid and block
-    are an int or up to three ints, `shared` are the bytes of dynamic shared memory."""
+    """A kernel, to be launched as ``kernel[grid, block](...)``: an int or up to three ints each. After them may come
+    the bytes of dynamic shared memory, an int, and last a launch hint, a `Locality`: ``kernel[grid, block, hint](...)``
+    or ``kernel[grid, block, shared, hint](...)``."""
 
     def __init__(self, gpu: Gpu, module: Module, program: Program) -> None:
         self._gpu, self.module, self.program = gpu, module, program
 
-    def __getitem__(self, geometry: tuple[Extents, Extents] | tuple[Extents, Extents, int]) -> Configured:
+    def __getitem__(
+        self, geometry: tuple[Extents, Extents] | tuple[Extents, Extents, int | Locality]
+        | tuple[Extents, Extents, int, Locality],
+    ) -> Configured:
         name = self.program.name
-        if not isinstance(geometry, tuple) or not 2 <= len(geometry) <= 3:
-            raise LaunchError(f"{name}[{shown(geometry)}]: write {name}[grid, block](...), or {name}[grid, block, "
-                              "shared](...) with bytes of dynamic shared memory")
-        grid, block, *shared = geometry
+        if not isinstance(geometry, tuple) or not 2 <= len(geometry) <= 4:
+            raise LaunchError(f"{name}[{shown(geometry)}]: write {name}[grid, block](...), after these if needed bytes "
+                              "of dynamic shared memory, and a warploom.Locality last")
+        grid, block, *others = geometry
         return Configured(self._gpu, self, Geometry(
-            _three(name, "grid", grid), _three(name, "block", block), *(_whole(name, "shared", s) for s in shared)))
+            _three(name, "grid", grid), _three(name, "block", block), *_others(name, others)))
 
 
 @dataclass(frozen=True)
 class Geometry:
-    """Grid and block (x, y, z), and dynamic shared memory in bytes."""
+    """Grid and block (x, y, z), dynamic shared memory in bytes, and the launch hint."""
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared: int = 0
+    locality: Locality = Locality.NONE
 
 
 class Configured:
@@ -140,7 +146,17 @@ def _three(kernel: str, what: str, extents: Extents) -> tuple[int, int, int]:
     return x, y, z
 
 
-def _whole(kernel: str, what: str, value: int) -> int:
+def _others(kernel: str, given: Sequence[object]) -> tuple[int, Locality]:
+    """The bytes of shared memory and the launch hint, of which none, one or both are given."""
+    if len(given) == 1:
+        given = (0, *given) if isinstance(given[0], Locality) else (*given, Locality.NONE)
+    shared, hint = given or (0, Locality.NONE)
+    if not isinstance(hint, Locality):
+        raise LaunchError(f"{kernel}: hint = {shown(hint)}: must be one of {', '.join(map(str, Locality))}")
+    return _whole(kernel, "shared", shared), hint
+
+
+def _whole(kernel: str, what: str, value: Any) -> int:
     try:
         return operator.index(value)
     except TypeError:

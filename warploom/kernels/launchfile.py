@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from warploom.arch.errors import LaunchError, shown
-from warploom.arch.launch import DEFAULT_LIMIT, MAX_BLOCK_THREADS, MAX_GRID, Buffer, Launch, Scalar
+from warploom.arch.launch import DEFAULT_LIMIT, MAX_BLOCK_THREADS, MAX_GRID, Buffer, Launch, Locality, Scalar
 from warploom.kernels.arrays import SCALAR_TYPES, Arrays
 from warploom.kernels.expectation import Expectation
 from warploom.kernels.generators import scalar
@@ -51,6 +51,7 @@ def load(path: str | Path) -> LaunchFile:
     dynamic_shared = top.whole("dynamic_shared", 0, 1 << 20, 0)
     limit = top.whole("limit", 1, 1 << 40, DEFAULT_LIMIT)
     strict_barriers = top.flag("strict_barriers", False)
+    locality = Locality(top.whole("locality", 0, max(each.value for each in Locality), Locality.NONE.value))
     arrays = Arrays()
     arguments = [_Value(table, arrays) for table in top.tables("arguments")]
     memory = [_Value(table, arrays) for table in top.tables("memory")]
@@ -59,7 +60,7 @@ def load(path: str | Path) -> LaunchFile:
     _check_names(arguments, memory, symbols)
     launch = Launch(grid, block, tuple(a.value for a in arguments), dynamic_shared, limit,
                     symbols=tuple(symbol.as_buffer() for symbol in symbols), strict_barriers=strict_barriers,
-                    mapped=tuple(array.as_buffer() for array in memory))
+                    mapped=tuple(array.as_buffer() for array in memory), locality=locality)
     try:
         launch.placed()
     except LaunchError as error:

@@ -33,6 +33,7 @@ def _lines(folder: Path, entry: str, launch: Launch) -> Iterator[str]:
     yield f"dynamic_shared = {launch.dynamic_shared}"
     yield f"limit = {launch.limit}"
     yield f"strict_barriers = {str(launch.strict_barriers).lower()}"
+    yield f"locality = {launch.locality.value}"
     for argument in launch.arguments:
         yield "\n[[arguments]]"
         yield from _scalar(argument) if isinstance(argument, Scalar) else _array(folder, argument)
