@@ -14,7 +14,7 @@ from warploom.golden_model.assembly import datapath_of, decisions_of, order_of
 from warploom.golden_model.cached.last_use import mark_last_uses
 from warploom.golden_model.check import Checker, Defined
 from warploom.golden_model.external import OutsideSp, Sfu
-from warploom.golden_model.front_end.blocks import Blocks
+from warploom.golden_model.front_end.blocks import Blocks, Source
 from warploom.golden_model.front_end.decode import decode
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.front_end.front_end import FrontEnd
@@ -41,7 +41,7 @@ class Sm:
     """
 
     def __init__(
-        self, config: SmConfig, trace: Traced, *, memory: LoadStoreUnit | None = None, blocks: Blocks | None = None,
+        self, config: SmConfig, trace: Traced, *, memory: LoadStoreUnit | None = None, blocks: Source | None = None,
         check: bool = False,
     ) -> None:
         self.config, self.trace = config, trace

@@ -34,7 +34,7 @@ def issue_of(*settings: str, slots: int = 4) -> tuple[Issue, Room]:
     config = SmConfig().with_settings([f"warps={slots}", "scheduler=lrr", *settings])
     issue = Issue(config, free)  # type: ignore[arg-type]
     for slot in range(slots):
-        issue.joined(slot)
+        issue.joined(slot, 0)
     return issue, free
 
 

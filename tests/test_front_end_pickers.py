@@ -12,19 +12,19 @@ def test_loose_round_robin_passes_nobody_over() -> None:
 def test_greedy_then_oldest() -> None:
     picker = GreedyThenOldest(0b1111)
     for slot in (2, 0, 3):
-        picker.joined(slot)
+        picker.joined(slot, 0)
     assert picker.pick(0b1101) == 2
     assert picker.pick(0b1001) == 0
     assert picker.pick(0b1101) == 0  # greedy
     picker.left(0)
-    picker.joined(0)
+    picker.joined(0, 0)
     assert picker.pick(0b1001) == 3  # the new warp in the slot is the youngest
 
 
 def test_two_level_gives_places_in_order() -> None:
     picker = TwoLevel(0b1111, 2)
     for slot in range(4):
-        picker.joined(slot)
+        picker.joined(slot, 0)
     assert picker.scope == 0b0011
     picker.waits(0, True)
     assert picker.scope == 0b0110

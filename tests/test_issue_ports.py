@@ -46,7 +46,7 @@ def issue_of(ports: int, *settings: str) -> tuple[Issue, Open]:
     config = SmConfig().with_settings(["warps=8", "schedulers=4", f"issue_ports={ports}", "scheduler=lrr", *settings])
     issue = Issue(config, decisions)  # type: ignore[arg-type]
     for slot in range(8):
-        issue.joined(slot)
+        issue.joined(slot, 0)
         issue.comes(slot, 2, READY)
     return issue, decisions
 

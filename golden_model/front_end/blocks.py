@@ -1,13 +1,29 @@
-"""`Blocks`: the blocks of a launch, from which SMs take (docs/contract/front_end.md, *Blocks*)."""
+"""`Source`: the blocks of a launch that an SM takes (docs/contract/front_end.md, *Blocks*). `Blocks` has all of them.
+"""
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import Protocol
 
 from warploom.golden_model.trace import Trace, Traced, WarpTrace
 
+Dispatched = tuple[Trace, list[WarpTrace]]
+"""The warps of a block, and the part of the trace that they are in."""
+
+
+class Source(Protocol):
+    """The blocks that are still to come to an SM."""
+
+    @property
+    def pending(self) -> bool:
+        """Whether there are any."""
+
+    def take(self) -> Dispatched:
+        """The next block."""
+
 
 class Blocks:
-    """The blocks that are still to come, in order of their linear index."""
+    """All blocks, in order of their linear index. See `Source`."""
 
     def __init__(self, trace: Traced) -> None:
         self._coming = self._warps(trace)
@@ -16,11 +32,10 @@ class Blocks:
 
     @property
     def pending(self) -> bool:
-        """Whether there are any."""
+        """See `Source`, here and below."""
         return self._left > 0
 
-    def take(self) -> tuple[Trace, list[WarpTrace]]:
-        """The warps of the next block, and the part of the trace that they are in."""
+    def take(self) -> Dispatched:
         self._left -= 1
         taken = list(islice(self._coming, self._warps_per_block))
         return taken[0][0], [warp for _, warp in taken]

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from warploom.arch.config import SmConfig
-from warploom.golden_model.front_end.blocks import Blocks
+from warploom.golden_model.front_end.blocks import Source
 from warploom.golden_model.front_end.decisions import NO_PORT, PARTIAL, Decisions
 from warploom.golden_model.front_end.decode import Static
+from warploom.golden_model.front_end.groups import groups_of
 from warploom.golden_model.front_end.hazards import UNANSWERED
 from warploom.golden_model.front_end.issue import Issue
 from warploom.golden_model.front_end.order import Order
@@ -23,7 +24,7 @@ class FrontEnd:
 
     def __init__(
         self, config: SmConfig, trace: Traced, statics: Sequence[Static], decisions: Decisions, *, order: Order,
-        blocks: Blocks,
+        blocks: Source,
     ) -> None:
         self.order, self._decisions = order, decisions
         self.residency = Residency(config, trace, blocks)
@@ -33,6 +34,7 @@ class FrontEnd:
         self._issue = Issue(config, decisions, pairs)
         self.stalls, self.states = self._issue.stalls, self._issue.states
         self.next_event, self.advance = self._issue.next_event, self._issue.advance
+        self._group = groups_of(config, trace.launch)
         self._may_dispatch = True
 
     @property
@@ -74,7 +76,7 @@ class FrontEnd:
             return
         for warp in block.warps:
             self.warps[warp.slot] = warp
-            self._issue.joined(warp.slot)
+            self._issue.joined(warp.slot, self._group(warp.number))
             self._look(warp, self.order.first(warp))
 
     def issued(self, warp: Warp) -> None:

@@ -119,10 +119,10 @@ class Issue:
         self._idle = ()
         self._empty = Stall.DRAINED
 
-    def joined(self, slot: int) -> None:
-        """A new warp is in the slot."""
+    def joined(self, slot: int, group: int) -> None:
+        """A new warp of a group is in the slot."""
         self._idle = ()
-        self._pickers[slot % len(self._pickers)].joined(slot)
+        self._pickers[slot % len(self._pickers)].joined(slot, group)
 
     def left(self, slot: int) -> None:
         """The warp in the slot has nothing left to issue."""

@@ -17,8 +17,8 @@ class Picker(Protocol):
     def pick(self, candidates: int) -> int:
         """The slot that issues, among candidates, which must be a non-empty subset of `scope`."""
 
-    def joined(self, slot: int) -> None:
-        """A new warp is in the slot."""
+    def joined(self, slot: int, group: int) -> None:
+        """A new warp of a group is in the slot (`groups.groups_of`)."""
 
     def left(self, slot: int) -> None:
         """The warp in the slot has issued its last instruction."""
@@ -36,11 +36,10 @@ class RoundRobin:
 
     def pick(self, candidates: int) -> int:
         """See `Picker`, here and below."""
-        after = candidates >> self._last + 1
-        self._last = self._last + 1 + lowest(after) if after else lowest(candidates)
+        self._last = _next(candidates, self._last)
         return self._last
 
-    def joined(self, slot: int) -> None:
+    def joined(self, slot: int, group: int) -> None:
         pass
 
     def left(self, slot: int) -> None:
@@ -64,7 +63,7 @@ class GreedyThenOldest:
             self._last = next(slot for slot in self._ages if candidates >> slot & 1)
         return self._last
 
-    def joined(self, slot: int) -> None:
+    def joined(self, slot: int, group: int) -> None:
         self._ages.append(slot)
 
     def left(self, slot: int) -> None:
@@ -86,10 +85,9 @@ class TwoLevel:
         self._active_warps = active_warps
         self._queue: list[int] = []
 
-    def joined(self, slot: int) -> None:
+    def joined(self, slot: int, group: int) -> None:
         """See `Picker`, here and below."""
-        self._queue.append(slot)
-        self._fill()
+        self._enqueue(slot)
 
     def left(self, slot: int) -> None:
         self._remove(slot)
@@ -98,7 +96,11 @@ class TwoLevel:
         if long:
             self._remove(slot)
         else:
-            self.joined(slot)
+            self._enqueue(slot)
+
+    def _enqueue(self, slot: int) -> None:
+        self._queue.append(slot)
+        self._fill()
 
     def _remove(self, slot: int) -> None:
         if slot in self._queue:
@@ -111,6 +113,45 @@ class TwoLevel:
             self.scope |= 1 << self._queue.pop(0)
 
 
+class ByGroup:
+    """Two-level by group: round robin over the warps of the current group until all of them wait for long, then over
+    those of the next group (docs/contract/locality.md, *Picking by groups*). Which warps are a group is not the
+    picker's matter: `groups.groups_of` names a function from a warp to its group for each kind of scheduler."""
+
+    def __init__(self, own: int) -> None:
+        self.own = self.scope = own
+        self._last = -1
+        self._current = -1  # a group
+        self._groups: dict[int, int] = {}  # by slot
+        self._members: dict[int, int] = {}  # the slots of each group
+        self._running = 0  # slots whose warp has something to issue and does not wait for long
+
+    def pick(self, candidates: int) -> int:
+        """See `Picker`, here and below."""
+        if not self._running & self._members.get(self._current, 0):
+            self._current = self._groups[_next(self._running, self._last)]
+        self._last = _next(candidates & self._members[self._current] or candidates, self._last)
+        return self._last
+
+    def joined(self, slot: int, group: int) -> None:
+        self._groups[slot] = group
+        self._members[group] = self._members.get(group, 0) | 1 << slot
+        self._running |= 1 << slot
+
+    def left(self, slot: int) -> None:
+        self._members[self._groups.pop(slot)] &= ~(1 << slot)
+        self._running &= ~(1 << slot)
+
+    def waits(self, slot: int, long: bool) -> None:
+        self._running = self._running & ~(1 << slot) if long else self._running | 1 << slot
+
+
+def _next(slots: int, last: int) -> int:
+    """The next slot of a mask after the last one, cyclically."""
+    after = slots >> last + 1
+    return last + 1 + lowest(after) if after else lowest(slots)
+
+
 def slots_of_ports(config: SmConfig) -> list[int]:
     """The masks of warp slots that each issue port serves."""
     ports = config.issue_ports
@@ -121,7 +162,7 @@ def pickers_of(config: SmConfig) -> list[Picker]:
     """The pickers of an SM; warp slot mod schedulers = scheduler."""
     kinds: dict[Scheduler, Callable[[int], Picker]] = {
         Scheduler.LRR: RoundRobin, Scheduler.GTO: GreedyThenOldest,
-        Scheduler.TWO_LEVEL: lambda own: TwoLevel(own, config.active_warps),
+        Scheduler.TWO_LEVEL: lambda own: TwoLevel(own, config.active_warps), Scheduler.LOCALITY: ByGroup,
     }
     count, kind = config.schedulers, kinds[config.scheduler]
     return [kind(sum(1 << slot for slot in range(index, config.warps, count))) for index in range(count)]

@@ -7,7 +7,7 @@ import numpy as np
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Op
 from warploom.arch.layout import check_fits, resident_warps
-from warploom.golden_model.front_end.blocks import Blocks
+from warploom.golden_model.front_end.blocks import Source
 from warploom.golden_model.front_end.simt import Walk
 from warploom.golden_model.front_end.warps import Block, Warp
 from warploom.golden_model.trace import Trace, Traced, WarpTrace
@@ -20,7 +20,7 @@ class Residency:
     Raises `LaunchError` when not even one block fits the SM.
     """
 
-    def __init__(self, config: SmConfig, trace: Traced, blocks: Blocks) -> None:
+    def __init__(self, config: SmConfig, trace: Traced, blocks: Source) -> None:
         program, launch = trace.program, trace.launch
         self._counts = TraceCounts()
         self._part: Trace | None = None  # the last part, and its warps that have been dispatched but not counted

@@ -3,13 +3,16 @@
 from dataclasses import dataclass
 from functools import partial
 
+from warploom.arch.chunks import chunks_of
 from warploom.arch.gpu import GpuConfig
 from warploom.golden_model.front_end.blocks import Blocks
+from warploom.golden_model.gpu.block_scheduler import BlockScheduler
 from warploom.golden_model.gpu.clocks import Events
 from warploom.golden_model.gpu.core import Core
 from warploom.golden_model.gpu.duplicates import Duplicates
 from warploom.golden_model.gpu.load_store import LoadStore
 from warploom.golden_model.gpu.memory import MemorySystem
+from warploom.golden_model.gpu.shares import Grid, Share
 from warploom.golden_model.gpu.statistics import GpuStatistics, collect_gpu, together
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import Statistics, collect
@@ -28,14 +31,15 @@ class GpuRun:
 def simulate_gpu(config: GpuConfig, trace: Traced, *, check: bool = False) -> GpuRun:
     """Simulate a trace to its end. The caches are empty at its start. Raises `LaunchError` if the launch does not fit
     an SM, `ExecutionError` if it cannot go on. For `check` see `Sm`."""
-    events, blocks, duplicates = Events(), Blocks(trace), Duplicates()
+    events, duplicates = Events(), Duplicates()
+    grid, scheduler = Grid(Blocks(trace)), BlockScheduler(config.sms, chunks_of(config, trace.program, trace.launch))
     memory = MemorySystem(config, events)
     sms, units = [], []
     for number in range(config.sms):
         core = Core(events, memory.core)
         unit = LoadStore(config.sm, trace.program, memory.connect(number, core),
                          partial(duplicates.allocated, number))
-        core.sm = Sm(config.sm, trace, memory=unit, blocks=blocks, check=check)
+        core.sm = Sm(config.sm, trace, memory=unit, blocks=Share(scheduler, grid, number), check=check)
         sms.append(core.sm)
         units.append(unit)
         core.wake(0)

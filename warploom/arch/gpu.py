@@ -37,6 +37,15 @@ class WritePolicy(StrEnum):
     THROUGH = "through"
 
 
+class BlockOrder(StrEnum):
+    """To which SMs the block scheduler gives blocks."""
+
+    IN_TURN = "in_turn"  # the next block to whichever SM has room
+    LOCALITY = "locality"  # adjacent blocks to one SM, if the launch has a hint
+
+
+_BLOCKS = Switch("block_scheduler", BlockOrder.IN_TURN, GPU,
+                 "blocks go to SMs in turn, or adjacent ones to one SM if the launch has a hint (locality)", "[HAWS]")
 _NETWORK = Switch("network", Topology.CROSSBAR, INTERCONNECT, "form of both networks", OURS)
 _WRITES = Switch("l2_write", WritePolicy.BACK, L2, "writes go to DRAM when evicted (back) or at once (through)", OURS)
 
@@ -56,6 +65,7 @@ class GpuConfig:
 
     sms: int = number(14, GPU, "streaming multiprocessors", (1, 32), _TABLE_6_3)
     core_mhz: int = number(732, GPU, "clock of the SMs", (1, 10000), _TABLE_6_3, unit="MHz")
+    block_scheduler: BlockOrder = choice(_BLOCKS)
 
     network: Topology = choice(_NETWORK)
     network_mhz: int = number(732, INTERCONNECT, "clock of the networks", (1, 10000), OURS, unit="MHz")

@@ -9,6 +9,7 @@ from warploom.arch.mechanisms.descriptor import (
     ROWS,
     Core,
     Mechanism,
+    ModelOnly,
     Points,
     Runs,
     Switch,
@@ -22,6 +23,7 @@ class Scheduler(StrEnum):
     LRR = "lrr"  # loose round robin
     GTO = "gto"  # greedy, then oldest
     TWO_LEVEL = "two_level"  # a small active set, refilled when a member waits on memory
+    LOCALITY = "locality"  # two-level by groups of warps that the launch's hint makes
 
 
 class Layout(StrEnum):
@@ -85,6 +87,7 @@ BASELINE = Mechanism(
         Unit("RegisterFile", "warploom.rtl.register_file.register_file.RegisterFile", CONFIG, probe=PROBE),
         Unit("Placer", "warploom.rtl.placement.Placer", CONFIG),
     ),
+    model_only=(ModelOnly("scheduler", (Scheduler.LOCALITY,), "a picker of the front end", "lrr"),),
     parts=(
         "warploom.rtl.operands.store.OperandStore", "warploom.rtl.operands.slots.SlotCollectors",
         "warploom.rtl.operands.stage.DispatchStage",
@@ -111,7 +114,7 @@ BASELINE = Mechanism(
         Points(("a set without a free collector, others with one",), (("mem_collectors", (2,)),)),
     ),
     runs=(
-        Runs(axes=(("layout", tuple(Layout)), ("scheduler", tuple(Scheduler)))),
+        Runs(axes=(("layout", tuple(Layout)), ("scheduler", (Scheduler.LRR, Scheduler.GTO, Scheduler.TWO_LEVEL)))),
         Runs("small", (*TWO_SP, *PORT_EACH, *FAST)),
         Runs("small", (*PATH_EACH, *PORT_EACH, *HALF_LANES, *FAST, "coalescing=on", "alignment=write",
                        "gating=cross_lane")),

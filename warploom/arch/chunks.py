@@ -1,0 +1,39 @@
+"""Chunks of adjacent blocks, which the host computes for each launch (docs/contract/locality.md, *Blocks*)."""
+
+from dataclasses import dataclass
+
+from warploom.arch.config import SmConfig
+from warploom.arch.gpu import BlockOrder, GpuConfig
+from warploom.arch.launch import Launch, Locality
+from warploom.arch.layout import resident_warps
+from warploom.arch.program import Program
+
+
+@dataclass(frozen=True)
+class Chunks:
+    """`count` chunks of `size` blocks each, but the `last` one."""
+
+    size: int
+    count: int
+    last: int
+
+
+def divided(blocks: int, size: int) -> Chunks:
+    """So many blocks in chunks of a size."""
+    count = -(-blocks // size)
+    return Chunks(size, count, blocks - (count - 1) * size)
+
+
+def chunks_of(config: GpuConfig, program: Program, launch: Launch) -> Chunks:
+    """The chunks of a launch that fits the SMs."""
+    if config.block_scheduler is BlockOrder.IN_TURN or launch.locality is Locality.NONE:
+        return divided(launch.blocks, 1)
+    rounds = -(-launch.blocks // (config.sms * resident_blocks(config.sm, program, launch)))
+    return divided(launch.blocks, -(-launch.blocks // (config.sms * rounds)))
+
+
+def resident_blocks(config: SmConfig, program: Program, launch: Launch) -> int:
+    """Blocks that an SM holds at once, of a launch of which it holds one."""
+    shared = program.shared_bytes + launch.dynamic_shared
+    return min(config.blocks, resident_warps(config, program.registers) // launch.warps_per_block,
+               config.shared_bytes // shared if shared else config.blocks)
