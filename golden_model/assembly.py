@@ -24,6 +24,7 @@ from warploom.golden_model.operands.collector import Collector
 from warploom.golden_model.operands.port import OperandStore
 from warploom.golden_model.operands.slots import SlotStore
 from warploom.golden_model.operands.windows import WindowStore
+from warploom.golden_model.preexecution.order import SearchOrder
 from warploom.golden_model.register_file.ports import RegisterFile
 from warploom.golden_model.register_file.shared import SharedFile
 from warploom.golden_model.register_file.single import SingleFile
@@ -49,6 +50,8 @@ def decisions_of(
 
 def order_of(config: SmConfig, program: Program, statics: Sequence[Static]) -> Order:
     """The order in which warps issue."""
+    if config.searches:
+        return SearchOrder(program, statics, config.schedulers)
     return HintOrder(program, statics, config.schedulers) if config.reorders else ProgramOrder(statics)
 
 

@@ -12,10 +12,11 @@ from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
 from warploom.arch.mechanisms import MECHANISMS, STRONGEST, SWITCHES
 
-_MODEL_ONLY = {found.field: found.values for mechanism in MECHANISMS for found in mechanism.model_only}
+_MODEL_ONLY = {(found.field, value) for mechanism in MECHANISMS for found in mechanism.model_only
+               for value in found.values}
 
 AXES: dict[str, tuple[Any, ...]] = {
-    **{name: tuple(value for value in type(switch.default) if value not in _MODEL_ONLY.get(name, ()))
+    **{name: tuple(value for value in type(switch.default) if (name, value) not in _MODEL_ONLY)
        for name, switch in SWITCHES.items()},
     "issue_per_warp": (1, 2),
 }

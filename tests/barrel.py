@@ -15,6 +15,7 @@ from warploom.golden_model.front_end.scoreboard import Scoreboard
 from warploom.golden_model.front_end.simt import Walk
 from warploom.golden_model.front_end.warps import Block, Warp
 from warploom.golden_model.hints.order import HintOrder
+from warploom.golden_model.preexecution.order import SearchOrder
 from warploom.golden_model.trace import NONE, Trace, WarpTrace
 
 LIVE = 0xFFFFFFFF
@@ -46,13 +47,14 @@ def trace_of(program: Program, pcs: Sequence[int] | None = None) -> Trace:
 
 class Barrel:
     """`warps` warps that execute one trace. Memory takes `latency` cycles; an instruction keeps the machine busy for
-    `busy` cycles. `order` is by the program's hints, if it has any."""
+    `busy` cycles. `order` is by the program's hints, if it has any, or by search, if the machine `searches`."""
 
-    def __init__(self, trace: Trace, *, warps: int, latency: int, busy: int = 1) -> None:
+    def __init__(self, trace: Trace, *, warps: int, latency: int, busy: int = 1, searches: bool = False) -> None:
         statics = decode(trace)
         exits = np.array([instruction.op is Op.EXIT for instruction in trace.program.instructions])
         hinted = HintOrder(trace.program, statics, warps) if trace.program.order_hints else None
-        self.order: Order = hinted or ProgramOrder(statics)
+        searching = SearchOrder(trace.program, statics, warps) if searches else None
+        self.order: Order = hinted or searching or ProgramOrder(statics)
         self.hinted = hinted
         self._warps, self._latency, self._busy = warps, latency, busy
         self._scoreboard = Scoreboard(warps, tracks_reads=False)
@@ -75,7 +77,9 @@ class Barrel:
             if may_issue:
                 self._issue(warp, cycle)
             self._arrive(last + 1)
-            states = [state if other == slot and not may_issue else None for other in range(self._warps)]
+            if may_issue:
+                state = self._scoreboard.look(slot, warp.next.needs)
+            states = [state if other == slot else None for other in range(self._warps)]
             for turned, static in self.order.turns(self._scoreboard, states):
                 turned.next = static
             cycle = last + 1

@@ -1,10 +1,12 @@
-"""Checks hints for order against executed traces, by the dependences of each lane. It has nothing of the compiler's
-analysis: it executes each hint group at every stall, as far as hints lead, as if memory never answered.
+"""Checks an order of execution against executed traces, by the dependences of each lane: that of hints, or one that
+hardware finds. It has nothing of the compiler's analysis: at every stall it executes the whole hint group, as far as
+hints lead, or all that was found, as if memory never answered.
 
 Every value is named by the dynamic instruction that wrote it. What an instruction reads must have the same names in
 program order and by the hints.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -92,19 +94,28 @@ class Found:
     branches: int = 0
 
 
-def check(trace: Trace, most_warps: int = 1 << 30) -> Found:
-    """Check the hints of a trace's program on its first warps. Raises `WrongHintError`."""
+Chain = dict[int, int]
+"""What executes at a stall, in this order: dynamic instructions, each with the register of its result (`NONE` for a
+branch)."""
+
+
+def check(trace: Trace, most_warps: int = 1 << 30, chain: "Callable[[Follower, int], Chain] | None" = None) -> Found:
+    """Check the order of a trace on its first warps: what `chain` gives for a stall of the warp that is followed, or
+    the hint group. Raises `WrongHintError`."""
     found = Found()
     for warp in trace.warps[:most_warps]:
-        _Follower(trace, warp, found).run()
+        Follower(trace, warp, found, chain or Follower.hint_group).run()
     return found
 
 
-class _Follower:
-    """Follows one warp."""
+class Follower:
+    """Follows one warp: its `stack` and `values` before the next instruction of `warp`."""
 
-    def __init__(self, trace: Trace, warp: WarpTrace, found: Found) -> None:
+    def __init__(
+        self, trace: Trace, warp: WarpTrace, found: Found, chain: "Callable[[Follower, int], Chain]"
+    ) -> None:
         self.trace, self.code, self.found = trace, trace.program.instructions, found
+        self.warp, self.chain = warp, chain
         self.words = dict(trace.program.order_hints)
         self.pcs, self.masks, self.rows = warp.pc.tolist(), warp.lanes.tolist(), warp.address.tolist()
         self.stack = SimtStack(warp.live)
@@ -112,13 +123,13 @@ class _Follower:
         self.lost = np.zeros((PREDICATES, 32), bool)  # lanes of registers that have been given to other results
 
     def run(self) -> None:
-        """Execute the warp in program order, and the hint group at each stall."""
+        """Execute the warp in program order, and what else may execute at each stall."""
         for index, pc in enumerate(self.pcs):
             instruction, lanes = self.code[pc], lanes_of(self.masks[index])
             assert self.stack.pc == pc
             if self.lost[list(instruction.sources)][:, lanes].any():
                 raise WrongHintError(f"{pc}: reads a register that a hint gave to another result")
-            if self._is_stall_point(pc) and self.values.awaited[touched(instruction)].any():
+            if self.values.awaited[touched(instruction)].any():
                 self._stall(index)
             self.values.arrive(instruction)
             self.values.write(instruction, index, lanes, instruction.dst)
@@ -134,8 +145,8 @@ class _Follower:
         return hint.renamed and hint.dst == RZ
 
     def _stall(self, stall: int) -> None:
-        """The warp stalls here: execute the group, then go on in order behind it."""
-        chain = self._chain(stall)
+        """The warp stalls here: execute the chain, then go on in order behind it."""
+        chain = self.chain(self, stall)
         if not chain:
             return
         self.found.groups += 1
@@ -157,9 +168,11 @@ class _Follower:
                 values.writers[instruction.dst, lanes] = values.writers[name, lanes]
         self._compare_end(values, end, stall)
 
-    def _chain(self, stall: int) -> dict[int, int]:
-        """The dynamic instructions of the group, each with the register of its result (`NONE` for a branch)."""
-        base, at, chain = self.pcs[stall], stall, {}
+    def hint_group(self, stall: int) -> Chain:
+        """The hint group of a stall point; empty for another instruction."""
+        base, at, chain = self.pcs[stall], stall, Chain()
+        if not self._is_stall_point(base):
+            return chain
         target = Hint.decode(self.words[base]).target
         while target and len(chain) < COLLECTED:
             at = self._find(at, base + target)
@@ -236,7 +249,7 @@ class _Follower:
             if (values.writers[names.get(place, place), lanes] != writers[lanes]).any():
                 raise WrongHintError(f"{self.pcs[index]}: reads another value than in program order")
 
-    def _passes(self, stall: int, index: int, chain: dict[int, int]) -> None:
+    def _passes(self, stall: int, index: int, chain: Chain) -> None:
         """A load passes no fence, and no store to its addresses."""
         own = self._addresses(index)
         if self.code[self.pcs[index]].space in (Space.CONST, Space.PARAM):

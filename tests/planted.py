@@ -14,13 +14,14 @@ import pytest
 
 @dataclass(frozen=True)
 class Bug:
-    """`where` is module:function or module:Class.method, below `warploom.compiler`; `right`, which occurs there once,
-    becomes `wrong`. `symptom` describes the visible effect in a program."""
+    """`where` is module:function or module:Class.method, below `package`; `right`, which occurs there once, becomes
+    `wrong`. `symptom` describes the visible effect in a program."""
 
     where: str
     right: str
     wrong: str
     symptom: str
+    package: str = "warploom.compiler"
 
     def plant(self, patch: pytest.MonkeyPatch) -> None:
         """Insert the bug until the patch is undone."""
@@ -37,7 +38,7 @@ class Bug:
 
     def _function(self) -> FunctionType:
         module, name = self.where.split(":")
-        found: Any = import_module(f"warploom.compiler.{module}")
+        found: Any = import_module(f"{self.package}.{module}")
         for part in name.split("."):
             found = vars(found)[part]
         found = found.func if isinstance(found, cached_property) else found

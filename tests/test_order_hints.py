@@ -114,7 +114,7 @@ def _bug(method: str, correct: str, wrong: str, symptom: str) -> Bug:
 BUGS = (
     _bug("_Groups._may_execute", "reads(instruction) & state.missing", "False", "operands that have not come"),
     _bug("_Groups._may_execute", "written_predicate(instruction) & state.disturbs", "False", "predicates still read"),
-    _bug("_Groups._may_execute", "state.stored >> instruction.space & 1", "False", "loads pass stores"),
+    Bug("passing:must_follow", "spaces >> instruction.space & 1", "False", "loads pass stores", "warploom.arch"),
     _bug("_Groups._name", "not written_register(instruction) & state.disturbs", "True", "registers still read"),
     _bug("_Groups._name", "None if instruction.guarded else next(group.free, None)", "next(group.free, None)",
          "a renamed register has a value in some lanes only"),
@@ -122,7 +122,8 @@ BUGS = (
     _bug("_Groups._reach", "self._code[pc].op in ends", "False", "an exit is passed"),
     _bug("_State.skip", "self.missing | written", "self.missing", "results of what is skipped count as there"),
     _bug("_State.join", "self.missing | other.missing", "self.missing & other.missing", "one of two paths counts"),
-    _bug("may_be_hinted", "instruction.op in _NEVER", "instruction.op in _NEVER - _STORES", "stores in groups"),
+    Bug("passing:may_pass", "instruction.op in _NEVER", "instruction.op in _NEVER - STORES", "stores in groups",
+        "warploom.arch"),
 )
 
 

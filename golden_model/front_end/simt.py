@@ -59,9 +59,13 @@ class Walk:
     def visit(self, distance: int) -> None:
         """Stand so many instructions ahead of the current one, until the warp comes back or visits another one."""
         self._left = self._left or self.position
+        self._stand(self.ahead(distance))
+
+    def ahead(self, distance: int) -> Position:
+        """The instruction so many ahead of the current one, or of the one to which the warp comes back from a visit."""
         while len(self._again) < distance:
             self._again.append(Position(*next(self._instructions)))
-        self._stand(self._again[distance - 1])
+        return self._again[distance - 1]
 
     def come_back(self) -> None:
         """Stand at the current instruction again."""

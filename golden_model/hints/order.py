@@ -2,10 +2,9 @@
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache
+from dataclasses import dataclass, field
 
-from warploom.arch.isa import RZ, Instruction, Op, Pipe
+from warploom.arch.isa import RZ, Op
 from warploom.arch.order_hints import COLLECTED, BranchHint, Hint
 from warploom.arch.program import Program
 from warploom.golden_model.front_end.decode import Static
@@ -13,6 +12,7 @@ from warploom.golden_model.front_end.scoreboard import Scoreboard
 from warploom.golden_model.front_end.stalls import READY, Stall
 from warploom.golden_model.front_end.warps import Warp
 from warploom.golden_model.hints.collection import Entry
+from warploom.golden_model.hints.renaming import Renaming
 from warploom.golden_model.hints.stack import SimtStack
 
 
@@ -61,7 +61,7 @@ class HintOrder:
         self._waiting: set[int] = set()  # slots whose warp stands at a stall point, and has not been in hint mode there
         self._arrived: list[int] = []  # slots whose warp came to a stall point in this cycle
         self._away: set[int] = set()  # slots whose warp is in hint mode
-        self._renamed = cache(self._rename)
+        self._renaming = Renaming(statics)
 
     def first(self, warp: Warp) -> Static:
         """See `Order`, here and below."""
@@ -85,7 +85,7 @@ class HintOrder:
             entry = detour.entries.popleft()
             if entry.moves:
                 self.counts.copies += 1
-                return self._renamed(None, (entry.renamed, RZ, RZ), entry.dst)
+                return self._renaming.copy(entry)
         return None
 
     def turns(self, scoreboard: Scoreboard, states: Sequence[int | None]) -> Iterator[tuple[Warp, Static]]:
@@ -160,12 +160,7 @@ class HintOrder:
         detour.distance += 1 + pc - came
         detour.warp.walk.visit(detour.distance)
         assert detour.warp.walk.pc == pc, "a hint that does not lead along the warp's path"
-        instruction, names = self._code[pc], detour.names
-        if instruction.pipe is Pipe.CONTROL:
-            return self._statics[pc]
-        sources = tuple(names.get(register, register) if slot != instruction.imm_slot else register
-                        for slot, register in enumerate(instruction.src))
-        return self._renamed(pc, sources, self._hints[pc].dst)
+        return self._renaming.renamed(pc, detour.names, RZ if self._is_branch(pc) else self._hints[pc].dst)
 
     def _return(self, detour: Detour) -> Static:
         """Back to the stall point."""
@@ -180,14 +175,6 @@ class HintOrder:
         walk = detour.warp.walk
         detour.stack.step(self._code[walk.pc], walk.lanes)
         return walk.advance()
-
-    def _rename(self, pc: int | None, sources: tuple[int, int, int], dst: int) -> Static:
-        """An instruction with these registers; without a pc a MOV."""
-        if pc is None:
-            return Static(Instruction(op=Op.MOV, dst=dst, src=sources), lambda _: 0)
-        static = self._statics[pc]
-        instruction = replace(static.instruction, src=sources, dst=dst)
-        return static if instruction == static.instruction else Static(instruction, lambda _: static.fields["imm"])
 
     def _is_branch(self, pc: int) -> bool:
         return self._code[pc].op is Op.BRA

@@ -233,6 +233,11 @@ class SmConfig:
         return self.hints is Hinting.ON
 
     @property
+    def searches(self) -> bool:
+        """Whether a warp that waits for memory goes on with what its hardware finds."""
+        return self.hints is Hinting.PREEXECUTION
+
+    @property
     def collector_sets(self) -> tuple[range, ...]:
         """The numbers of the collectors of each set: the general one first, then those of SFU and of MEM."""
         sizes = [self.sfu_collectors, self.mem_collectors]

@@ -7,17 +7,11 @@ from dataclasses import dataclass, field, replace
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import RZ, Instruction, Op
 from warploom.arch.layout import MOST_REGISTERS, resident_warps
-from warploom.arch.modifiers import Function, Space
 from warploom.arch.order_hints import COLLECTED, BranchHint, Hint, fits
+from warploom.arch.passing import may_pass, must_follow, stored
 from warploom.arch.program import Program, successors
 from warploom.compiler.dominators import postorder
 from warploom.compiler.pending import live, pending, reads, writes, written_predicate, written_register
-
-_FENCES = frozenset({Op.BAR, Op.BARRED, Op.MEMBAR})
-_STORES = frozenset({Op.ST, Op.RED, Op.ATOM})
-_NEVER = _FENCES | _STORES | {Op.EXIT, Op.TRAP, Op.NOP, Op.LATCH, Op.HIGH, Op.DRCP, Op.DSQRT}
-_UNCHANGING = (Space.CONST, Space.PARAM)
-_ANY_SPACE = sum(1 << space for space in Space if space not in _UNCHANGING)
 
 
 def hinted(program: Program, most_registers: int = MOST_REGISTERS) -> Program:
@@ -29,25 +23,25 @@ def hinted(program: Program, most_registers: int = MOST_REGISTERS) -> Program:
 
 def hinted_for(program: Program, config: SmConfig) -> Program:
     """The same, with no more registers than leave as many warps resident on an SM."""
+    return hinted(program, _most_registers(program, config))
+
+
+def with_spare(program: Program, config: SmConfig) -> Program:
+    """The program with registers for the results of pre-execution, as many as an RCU has entries, but no more than
+    leave as many warps resident (docs/contract/comparators.md)."""
+    return replace(program, registers=min(program.registers + COLLECTED, _most_registers(program, config)))
+
+
+def _most_registers(program: Program, config: SmConfig) -> int:
     warps = resident_warps(config, program.registers)
-    most = next(registers for registers in range(MOST_REGISTERS, program.registers - 1, -1)
+    return next(registers for registers in range(MOST_REGISTERS, program.registers - 1, -1)
                 if registers == program.registers or resident_warps(config, registers) == warps)
-    return hinted(program, most)
 
 
 def stall_points(code: Sequence[Instruction]) -> list[int]:
     """The instructions that read or write what memory may still have to write."""
     return [pc for pc, (instruction, awaited) in enumerate(zip(code, pending(code), strict=True))
             if awaited & (reads(instruction) | writes(instruction))]
-
-
-def may_be_hinted(instruction: Instruction) -> bool:
-    """Whether an instruction of this kind may be in a group at all."""
-    if instruction.op in _NEVER or instruction.latched:
-        return False
-    if instruction.op is Op.CVT:
-        return not instruction.dst_type.is_wide
-    return instruction.op is not Op.MUFU or instruction.function not in (Function.RCP64H, Function.RSQ64H)
 
 
 @dataclass(frozen=True)
@@ -70,18 +64,11 @@ class _State:
         """After an instruction that is not executed."""
         written = writes(instruction)
         return _State(self.missing | written, self.disturbs | written | reads(instruction),
-                      self.stored | _stored(instruction), self.depth)
+                      self.stored | stored(instruction), self.depth)
 
     def execute(self, instruction: Instruction) -> "_State":
         """After one that is. A register that was renamed once stays among those that a new value would disturb."""
         return _State(self.missing & ~writes(instruction), self.disturbs, self.stored, self.depth + 1)
-
-
-def _stored(instruction: Instruction) -> int:
-    """The spaces of which later loads must wait for an instruction."""
-    if instruction.op in _FENCES or (instruction.op in _STORES and instruction.space is Space.GENERIC):
-        return _ANY_SPACE
-    return 1 << Space.GENERIC | 1 << instruction.space if instruction.op in _STORES else 0
 
 
 class _Groups:
@@ -152,12 +139,11 @@ class _Groups:
     def _may_execute(self, pc: int, state: _State) -> bool:
         """Whether an instruction may be in the group, but for its destination."""
         instruction = self._code[pc]
-        if pc in self.words or not may_be_hinted(instruction):
+        if pc in self.words or not may_pass(instruction):
             return False
         if reads(instruction) & state.missing or written_predicate(instruction) & state.disturbs:
             return False
-        loads = instruction.op is Op.LD and instruction.space not in _UNCHANGING
-        return not (loads and state.stored >> instruction.space & 1)
+        return not must_follow(instruction, state.stored)
 
     def _name(self, group: "_Group", instruction: Instruction, state: _State) -> int | None:
         """The register for the result of an instruction: its own, a new one, or None if there is none."""

@@ -25,7 +25,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.isa import RZ, Instruction, Op
 from warploom.arch.program import Program, successors
 from warploom.compiler.dominators import reversed_edges, whole_postorder
-from warploom.compiler.hints import hinted_for
+from warploom.compiler.hints import hinted_for, with_spare
 from warploom.compiler.unallocated import without_rows
 
 NEVER = 1 << 14
@@ -64,8 +64,10 @@ def annotate(program: Program, window: int) -> Program:
 
 def annotate_for(program: Program, config: SmConfig) -> Program:
     """The program for a configuration: with hints for its window, and if it has no rows for them, transient values in
-    registers of their own; or with hints for order; or unchanged."""
+    registers of their own; or with hints for order, or registers for pre-execution; or unchanged."""
     if not config.has_hints:
+        if config.searches:
+            return with_spare(program, config)
         return hinted_for(program, config) if config.reorders else program
     annotated = annotate(program, config.window)
     return without_rows(annotated, compact=config.has_compact_slots) if config.has_unallocated else annotated

@@ -13,6 +13,7 @@ class Hinting(StrEnum):
 
     OFF = "off"  # that of the program
     ON = "on"  # a warp that waits for memory executes the hint group of its instruction
+    PREEXECUTION = "preexecution"  # a comparator: it executes what its hardware finds
 
 
 KIND = (Hinting.ON,)
@@ -37,7 +38,7 @@ HINTS = Mechanism(
     events=(
         Events("hinted", "front_end.order.counts",
                {"entered": "times in hint mode", "executed": "instructions issued in hint mode",
-                "copies": "copies of renamed results"}),
+                "copies": "copies of renamed results", "looked": "instructions that hardware looked at"}),
     ),
     names=("Hinting", "HintOrder", "hinted", "hinted_for"),
     folders=("hints",),
