@@ -12,10 +12,14 @@ Group = Callable[[int], int]
 ROWS, WARPS, COLUMNS = 32, 32, 1024
 """Rows of the grid, warps of a block and columns of the grid that group numbers of 10 bits tell apart."""
 
+GROUPS = 1 << 10
+"""Group numbers."""
+
 
 def groups_of(config: SmConfig, launch: Launch) -> Group:
     """The groups of a scheduler: all warps are one, unless its kind has a row here."""
-    kinds: Mapping[Scheduler, Callable[[SmConfig, Launch], Group]] = {Scheduler.LOCALITY: _by_hint}
+    kinds: Mapping[Scheduler, Callable[[SmConfig, Launch], Group]] = {
+        Scheduler.LOCALITY: _by_hint, Scheduler.CTA_AWARE: Neighbours}
     return kinds.get(config.scheduler, _all)(config, launch)
 
 
@@ -34,3 +38,20 @@ def _by_hint(config: SmConfig, launch: Launch) -> Group:
     if launch.locality is Locality.LINES:
         return lambda number: number // warps // columns % ROWS * WARPS + number % warps
     return lambda number: number // warps % columns % COLUMNS
+
+
+class Neighbours:
+    """Groups of blocks that come to the SM one after another, as many as have `active_warps` warps for each scheduler
+    (docs/contract/comparators.md, *CTA-aware*). To be called for all warps of a block before those of the next."""
+
+    def __init__(self, config: SmConfig, launch: Launch) -> None:
+        self._warps = launch.warps_per_block
+        self._size = -(-config.active_warps * config.schedulers // self._warps)
+        self._block = self._came = -1  # the last block, and how many came before it
+
+    def __call__(self, number: int) -> int:
+        """See `Group`."""
+        if number // self._warps != self._block:
+            self._block = number // self._warps
+            self._came += 1
+        return self._came // self._size % GROUPS

@@ -83,7 +83,8 @@ class SmConfig:
         1, FRONT_END, "instructions of a warp that may issue in a cycle; with a window 1", (1, 2), "[BOW], section II")
     scheduler: Scheduler = choice(SWITCHES["scheduler"])
     active_warps: int = number(
-        8, FRONT_END, "active set of a two_level scheduler, or group of the launch hint 3, in warps", (1, 64), OURS)
+        8, FRONT_END, "active set of a two_level scheduler, or group of the launch hint 3 or of cta_aware, in warps",
+        (1, 64), OURS)
     front_end_interval: int = number(
         1, FRONT_END, "cycles of the datapath to one of the schedulers", (1, 8), AFFINE, unit="cycles")
     hints: Hinting = choice(SWITCHES["hints"])

@@ -24,6 +24,7 @@ class Scheduler(StrEnum):
     GTO = "gto"  # greedy, then oldest
     TWO_LEVEL = "two_level"  # a small active set, refilled when a member waits on memory
     LOCALITY = "locality"  # two-level by groups of warps that the launch's hint makes
+    CTA_AWARE = "cta_aware"  # a comparator: two-level by groups of blocks
 
 
 class Layout(StrEnum):
@@ -87,7 +88,8 @@ BASELINE = Mechanism(
         Unit("RegisterFile", "warploom.rtl.register_file.register_file.RegisterFile", CONFIG, probe=PROBE),
         Unit("Placer", "warploom.rtl.placement.Placer", CONFIG),
     ),
-    model_only=(ModelOnly("scheduler", (Scheduler.LOCALITY,), "a picker of the front end", "lrr"),),
+    model_only=(ModelOnly("scheduler", (Scheduler.LOCALITY,), "a picker of the front end", "lrr"),
+                ModelOnly("scheduler", (Scheduler.CTA_AWARE,), "a comparator", "lrr")),
     parts=(
         "warploom.rtl.operands.store.OperandStore", "warploom.rtl.operands.slots.SlotCollectors",
         "warploom.rtl.operands.stage.DispatchStage",
