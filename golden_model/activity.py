@@ -53,8 +53,8 @@ class LaneMeter:
     when their instruction is dispatched, but `loads` shows only those that have happened.
     """
 
-    def __init__(self, sp_pipes: int = 1, stages: int = STAGES) -> None:
-        self._sfu = sp_pipes  # the number of the pipe after those of SP
+    def __init__(self, sp_pipes: int = 1, sfu_pipes: int = 1, stages: int = STAGES) -> None:
+        self._counted = sp_pipes + sfu_pipes  # the pipes of SP and SFU are the first ones
         self._stages, self._before = stages, stages - STAGES  # of a lane, and those that only hold operands
         self.operations = self.inactive = self.trivial = 0
         self._lane_loads = self._bypass_loads = 0
@@ -63,7 +63,7 @@ class LaneMeter:
     def dispatch(self, cycle: int, fields: Mapping[str, Any], loads: tuple[int, int, int], trivial: int) -> None:
         """An instruction is dispatched in this cycle, with this number of trivial lanes. For an integer one, `loads`
         are the numbers of lanes that will load their first stages, their last stage, and the bypasses."""
-        if fields["pipe"] <= self._sfu:
+        if fields["pipe"] < self._counted:
             self.operations += LANES
             self.inactive += LANES - fields["lanes"].bit_count()
             self.trivial += trivial

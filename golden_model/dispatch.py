@@ -86,12 +86,25 @@ class Dispatcher:
         self.nobody: Chosen = (None,) * len(config.dispatch_ports)
         """What is selected when nothing is."""
         self.port_of = [pipe.dispatch_port for pipe in config.pipes]
-        self.free_at = [0] * len(config.pipes)  # first cycle in which each pipe accepts its next instruction
+        self._schedulers = config.schedulers
+        self._parts = _parts(config)  # by pipe and scheduler
+        # First cycle in which each part accepts its next instruction; the first part of a pipe has the pipe's number.
+        self.free_at = [0] * (1 + max(map(max, self._parts)))
         self.slots = [0] * len(self.sp)  # bit k: the write-back of the pipe is taken k cycles ahead
         self.queued = [0] * len(config.pipes)
         self.credits = [pipe.credits for pipe in config.pipes]
         self._queue = [pipe.result_queue for pipe in config.pipes]
         self._turns = config.rotating_paths
+
+    def accepts(self, pipe: int, fields: Mapping[str, Any]) -> bool:
+        """Whether a pipe accepts an instruction for dispatch in this cycle."""
+        if self.free_at[self._part(pipe, fields)] > self.cycle:
+            return False
+        return self.has_slot(pipe, fields["timing"]) if pipe in self.sp else self.credits[pipe] > 0
+
+    def _part(self, pipe: int, fields: Mapping[str, Any]) -> int:
+        """The part of a pipe for an instruction."""
+        return self._parts[pipe][fields["warp"] % self._schedulers]
 
     def has_slot(self, pipe: int, timing: int) -> bool:
         """Whether the write-back slot of SP for an instruction of this class is free, and its result will find a free
@@ -125,7 +138,7 @@ class Dispatcher:
             if fields is not None and index is not None:
                 self._order.left(port, index)
                 pipe, timing = fields["pipe"], fields["timing"]
-                self.free_at[pipe] = self.cycle + self._interval[pipe][timing]
+                self.free_at[self._part(pipe, fields)] = self.cycle + self._interval[pipe][timing]
                 if pipe in self.sp:
                     self.slots[pipe] |= 1 << self._latency[pipe][timing]
                 else:
@@ -147,3 +160,15 @@ class Dispatcher:
         self.cycle += cycles
         for pipe in self.sp:
             self.slots[pipe] >>= cycles
+
+
+def _parts(config: SmConfig) -> list[list[int]]:
+    """By pipe and scheduler, the part of the pipe that the scheduler uses: each its own of a pipe that is shared
+    evenly."""
+    parts, further = [], len(config.pipes)
+    for number, pipe in enumerate(config.pipes):
+        own = config.parts_of(pipe) > 1
+        parts.append([further + scheduler - 1 if own and scheduler else number
+                      for scheduler in range(config.schedulers)])
+        further += config.parts_of(pipe) - 1
+    return parts

@@ -17,7 +17,7 @@ class LaneActivity:
 
     def __init__(self, config: SmConfig) -> None:
         self._sp = len(config.numbers(Pipe.SP))
-        self.meter = LaneMeter(self._sp, config.lane_stages)
+        self.meter = LaneMeter(self._sp, len(config.numbers(Pipe.SFU)), config.lane_stages)
         self.operand_columns = 0  # of the operand registers behind the collectors, filled since reset
         self._gated, self.has_outcomes = config.gates_columns, bool(trivial_fields(config))
         self._outcomes = [NONE] * len(config.dispatch_ports)  # of the instructions dispatched in this cycle

@@ -18,6 +18,7 @@ from warploom.golden_model.front_end.blocks import Blocks, Source
 from warploom.golden_model.front_end.decode import decode
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.front_end.front_end import FrontEnd
+from warploom.golden_model.front_end.steering import Steering
 from warploom.golden_model.front_end.warps import Follower, Warp
 from warploom.golden_model.inputs import Inputs, Issues
 from warploom.golden_model.integer import LAST_INTEGER
@@ -58,15 +59,15 @@ class Sm:
         self.decisions = decisions_of(config, trace, self.statics, self.datapath, self.checker)
         self.front_end = FrontEnd(config, trace, self.statics, self.decisions, blocks=blocks or Blocks(trace),
                                   order=order_of(config, trace.program, self.statics))
-        self._pipes = [[config.serving(kind, warp) for warp in range(config.warps)] for kind in KINDS]
+        self._steering = Steering(config)
         # By place in a pair: the issue input that each warp uses.
         self._inputs = [[slot % config.issue_ports * config.issue_per_warp + place for slot in range(config.warps)]
                         for place in range(config.issue_per_warp)]
         self._no_issues: list[dict[str, int] | None] = [None] * config.issue_inputs
-        sp, (self._sfu,), (self._mem,) = map(config.numbers, KINDS)
+        sp, sfu, (self._mem,) = map(config.numbers, KINDS)
         self.outside_sp = [OutsideSp(config.timed_pipes[number]) for number in sp]
         self._outside_sp = [outside.results for outside in self.outside_sp]
-        self.sfu = Sfu(config.pipes[self._sfu])
+        self.sfu = {number: Sfu(config.timed_pipes[number]) for number in sfu}
         self.memory = memory or MemoryPipe(config, trace.program)
         self.defined: dict[int, Defined] = {}
         self.occupied = 0
@@ -110,8 +111,9 @@ class Sm:
             return self.cycle + 1
         if self.inputs != self._no_inputs or self.front_end.may_turn:
             return self.cycle + 1
-        nexts = (self.front_end.next_event(self.cycle), self.datapath.next_event(), self.sfu.next_event(),
-                 self.memory.next_event(), *(outside.next_event() for outside in self.outside_sp))
+        nexts = (self.front_end.next_event(self.cycle), self.datapath.next_event(), self.memory.next_event(),
+                 *(sfu.next_event() for sfu in self.sfu.values()),
+                 *(outside.next_event() for outside in self.outside_sp))
         return min((event for event in nexts if event is not None), default=None)
 
     def skip(self) -> None:
@@ -152,17 +154,19 @@ class Sm:
     def _outside(self, cycle: int) -> tuple[Sequence[Result | None], int]:
         """The results of the units outside the datapath, by pipe, empty if there are none, and the mask of units that
         give a credit. Sets `_ended`."""
-        sfu, left = self.sfu.settle(cycle, self.datapath.ready[self._sfu])
         mem, stored, taken = self.memory.settle(cycle)
+        given, served = taken << self._mem, []
         self._ended = []
-        if left is not None and not left.static.returns:
-            self._ended.append(left)
+        for number, sfu in self.sfu.items():
+            result, left = sfu.settle(cycle, self.datapath.ready[number])
+            served.append(result)
+            if left is not None:
+                given |= 1 << number
+                if not left.static.returns:
+                    self._ended.append(left)
         if stored is not None:
             self._ended.append(stored)
-        given = (left is not None) << self._sfu | taken << self._mem
-        if sfu is None and mem is None and not any(self._outside_sp):
-            return (), given
-        results = [*[outside.result(cycle) for outside in self.outside_sp], sfu, mem]
+        results = [*[outside.result(cycle) for outside in self.outside_sp], *served, mem]
         return results if any(results) else (), given
 
     def _issues(self, cycle: int) -> tuple[Issues, int]:
@@ -179,7 +183,8 @@ class Sm:
             while tag in self._flights:
                 tag = (tag + 1) % _TAGS
             slot, fields = warp.slot, self.decisions.fields(warp)
-            fields["tag"], fields["pipe"] = tag, self._pipes[fields["pipe"]][slot]
+            fields["tag"] = tag
+            self._steering.steer(fields, slot)
             issues[self._inputs[warp.place][slot]] = fields
             tag = (tag + 1) % _TAGS
         self._tag = tag
@@ -239,6 +244,7 @@ class Sm:
         flight = self._flights[dispatch["tag"]]
         static = flight.static
         flight.dispatched = self.cycle
+        self._steering.dispatched(flight.warp.slot, dispatch["pipe"])
         if self.checker is not None:
             self.defined[dispatch["tag"]] = self.checker.dispatched(static, dispatch, flight.word, flight.pred_out)
         if dispatch["op"] <= LAST_INTEGER:
@@ -248,8 +254,8 @@ class Sm:
             result = result_of(dispatch, flight.word, flight.pred_out)
         if static.memory:
             self.memory.accept(self.cycle, flight, result)
-        elif dispatch["pipe"] == self._sfu:
-            self.sfu.accept(self.cycle, dispatch["timing"], flight, result)
+        elif dispatch["pipe"] in self.sfu:
+            self.sfu[dispatch["pipe"]].accept(self.cycle, dispatch["timing"], flight, result)
         elif result is not None:
             self.outside_sp[dispatch["pipe"]].accept(self.cycle, dispatch["timing"], result)
 

@@ -20,6 +20,7 @@ from warploom.tb.bench import Ports, Stimulus, busy
 from warploom.tb.bypass.promises import Promises, Register, sources
 from warploom.tb.lane_driver import OPS, encoded, modifiers, operand, timing
 from warploom.tb.narrow_values import narrow_word
+from warploom.tb.pipes import pipe_of
 
 Issues = list[dict[str, int] | None]
 """By issue input, the fields of an instruction."""
@@ -102,7 +103,8 @@ class Surroundings:
     def __init__(self, ports: Ports, rng: random.Random, instructions: int) -> None:
         self._ports, self._config, self._rng, self._count = ports, ports.config, rng, instructions
         self._sp: list[dict[int, dict[str, int]]] = [{} for _ in ports.config.numbers(Pipe.SP)]
-        self._sfu: deque[tuple[int, dict[str, int] | None]] = deque()
+        self._sfu: dict[str, deque[tuple[int, dict[str, int] | None]]] = {
+            pipe.name: deque() for pipe in ports.config.pipes if pipe.kind is Pipe.SFU}
         self._mem: list[tuple[int, dict[str, int] | None]] = []
         self._mem_offer: dict[str, int] | None = None
         self._unread = 0  # memory instructions whose credit has not been returned
@@ -137,7 +139,7 @@ class Surroundings:
                     following = coming[number // per_port]
                     if one is following[0]:
                         following[:] = [*following[1:], next(streams[number // per_port])]
-            left -= over and not (any(self._sp) or self._sfu or self._mem or self._mem_offer)
+            left -= over and not (any(self._sp) or any(self._sfu.values()) or self._mem or self._mem_offer)
             cycle += 1
 
     def _launch(self) -> dict[str, int]:
@@ -265,6 +267,7 @@ class Surroundings:
         rng = self._rng
         instruction = Instruction(op=op)
         integer = op <= Op.SEL
+        timing_class = TimingClass(timing(op)) if integer else instruction.timing_class
         fields = {name: rng.getrandbits(bits) for name, bits in issue_fields(self._config)}
         reads = rng.getrandbits(3)
         lanes = rng.choice((ALL_LANES, rng.getrandbits(LANES)))
@@ -273,8 +276,7 @@ class Surroundings:
         return fields | {
             "tag": tag % (1 << TAG_BITS), "warp": warp, "op": op,
             "modifiers": encoded(op, modifiers(rng, op)) if integer else fields["modifiers"],
-            "pipe": self._config.serving(instruction.pipe, warp),
-            "timing": timing(op) if integer else instruction.timing_class,
+            "pipe": pipe_of(rng, self._config, timing_class, warp), "timing": timing_class,
             "dst": rng.randrange(REGISTERS), "writes": op not in SILENT and rng.random() < 0.85, "reads": reads,
             "lanes": lanes, "full": lanes == ALL_LANES,
             **{f"src{slot}": rng.choice(few) for slot in range(3)}, "imm": operand(rng),
@@ -300,7 +302,7 @@ class Surroundings:
         if pipe.kind is Pipe.SP:
             self._sp[sent["pipe"]][due] = answer
         elif pipe.kind is Pipe.SFU:
-            self._sfu.append((burst, None if sent["op"] in SILENT else answer))
+            self._sfu[pipe.name].append((burst, None if sent["op"] in SILENT else answer))
         else:
             self._unread += 1
             if sent["op"] not in SILENT:
@@ -316,17 +318,18 @@ class Surroundings:
     def _answers(self, cycle: int) -> dict[str, Any]:
         """Results and credits of this cycle. A result stays on its port until it is taken."""
         ports: dict[str, Any] = {}
-        *of_sp, of_sfu, of_mem = self._config.writers
-        for writer, results in zip(of_sp, self._sp, strict=True):
+        of_mem = self._config.writers[-1]
+        for writer, results in zip(self._config.writers, self._sp, strict=False):
             if (result := results.pop(cycle, None)) is not None:
                 ports |= {f"result_{writer}__valid": 1, f"result_{writer}__payload": result}
-        if self._sfu and self._sfu[0][0] <= cycle:
-            answer = self._sfu[0][1]
-            if answer is not None:
-                ports |= {f"result_{of_sfu}__valid": 1, f"result_{of_sfu}__payload": answer}
-            if answer is None or self._ports.peek(f"result_{of_sfu}__ready"):
-                self._sfu.popleft()
-                ports[f"credit_{of_sfu}"] = 1
+        for writer, answers in self._sfu.items():
+            if answers and answers[0][0] <= cycle:
+                answer = answers[0][1]
+                if answer is not None:
+                    ports |= {f"result_{writer}__valid": 1, f"result_{writer}__payload": answer}
+                if answer is None or self._ports.peek(f"result_{writer}__ready"):
+                    answers.popleft()
+                    ports[f"credit_{writer}"] = 1
         if self._mem_offer is None:
             due = [entry for entry in self._mem if entry[0] <= cycle]
             if due:

@@ -22,6 +22,7 @@ from warploom.golden_model.words import ALL_LANES, join, split
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy
 from warploom.tb.bypass.promises import Promises
 from warploom.tb.codec import Codec
+from warploom.tb.pipes import pipe_of
 
 WRITES = 10_000
 REGISTERS = 16
@@ -215,7 +216,7 @@ class Program(ABC):
         named = {f"src{slot}": key[1] for slot, (key, *_) in operands.items()}
         fields |= named | first | {
             "tag": tag, "warp": warp, "op": instruction.op, "modifiers": encode_modifiers(instruction),
-            "pipe": self._config.serving(instruction.pipe, warp), "timing": instruction.timing_class,
+            "pipe": pipe_of(rng, self._config, instruction.timing_class, warp), "timing": instruction.timing_class,
             "dst": target[1] if target else 0, "writes": target is not None, "lanes": lanes, "full": full,
             "reads": sum(1 << slot for slot in operands), "imm_slot": NO_SLOT,
         }

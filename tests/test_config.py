@@ -13,7 +13,7 @@ from warploom.arch.pipes import PIPE_PARAMETERS
 
 
 def test_presets_are_bundled_and_named_after_their_file():
-    assert presets() == ["fermi", "gtx480", "maxwell", "narrow", "pascal", "small"]
+    assert presets() == ["fermi", "gtx480", "kepler", "maxwell", "narrow", "pascal", "small"]
     assert [SmConfig.preset(name).name for name in presets()] == presets()
 
 
@@ -174,8 +174,8 @@ def test_settings_change_fields_and_single_classes():
         ("timing.int_add=4", "pipes.sp.classes.int_add = 4: must be [latency, interval]"),
         ("timing.int_ad=[4, 1]", "timing.int_ad: must be one of int_add, "),
         ("timing.int_ad=[4, 1]", "; nearest: int_mad, int_add"),
-        ("sp.lanes=12", "pipes.sp.lanes = 12: must be a power of two"),
-        ("sp.lanez=16", "pipes: 'lanez' is not a field of a pipe; fields are name, lanes, write_path, dispatch_port, "),
+        ("sp.lanes=33", "pipes.sp.lanes = 33: must be a whole number from 1 to 32"),
+        ("sp.lanez=16", "pipes: 'lanez' is not a field of a pipe; fields are name, lanes, sharing, write_path, "),
         ("pipes.alu.lanes=16", "pipes.alu.lanes: no such pipe; pipes are sp, sfu, mem"),
         ("sp.credits=1", "pipes.sp.credits = 1: must be 0: its results come in a fixed cycle"),
         ("sfu.credits=0", "pipes.sfu.credits = 0: must be a whole number from 1 to 255"),
@@ -184,7 +184,8 @@ def test_settings_change_fields_and_single_classes():
         ("sfu.dispatch_port=2", "pipes: dispatch_port 0, 2, 0: must be numbered from 0 without gaps"),
         ("mem.result_queue=2", "pipes.mem.result_queue = 2: must be 0: its results wait in the pipe"),
         ("pipes.sp.copy=sp2", "pipes.sp.result_queue = 0: must be at least 1 unless the pipe is the only one"),
-        ("pipes.sfu.copy=special", "pipes: sp, sfu, special, mem: the machine has three, with these classes: "),
+        ("pipes.sfu.copy=mem", "pipes: sp, sfu, mem, mem: every pipe needs a name of its own"),
+        ("pipes.mem.copy=memo", "pipes: sp, sfu, mem, memo: must have each of these classes: "),
         ("pipes.sp.copy=mem", "pipes: sp, mem, sfu, mem: every pipe needs a name of its own"),
         ("sp.name=mem", "pipes: mem, sfu, mem: every pipe needs a name of its own"),
         ("sp.name=memory", "pipes: name = 'memory': must be a word of small letters"),
@@ -193,7 +194,7 @@ def test_settings_change_fields_and_single_classes():
         ("sp.classes.tensor=[4, 1]", "pipes.sp.classes: tensor: must be one of int_add, "),
         ("pipes=3", "pipes = 3: must be a list of pipes"),
         ("pipes=[3]", "pipes: 3: must be a table, begun with [[pipes]]"),
-        ("pipes=[]", "pipes: none: the machine has three, with these classes"),
+        ("pipes=[]", "pipes: none: must have each of these classes"),
         ("sfu_queue=3", "sfu_queue is not a configuration field: it is pipes.sfu.credits"),
         ("pipes.memory_queue=3", "memory_queue is not a configuration field: it is pipes.mem.credits"),
         ("banks", "write a setting as field=value"),
@@ -263,7 +264,7 @@ def test_what_does_not_go_with_the_affine_unit(settings, message):
 
 
 def test_unknown_preset_and_missing_file_name_the_remedy(tmp_path):
-    with pytest.raises(ConfigError, match="must be one of fermi, gtx480, maxwell, narrow, pascal, small"):
+    with pytest.raises(ConfigError, match="must be one of fermi, gtx480, kepler, maxwell, narrow, pascal, small"):
         SmConfig.preset("volta")
     with pytest.raises(ConfigError, match=r"none\.toml: No such file.*name a preset"):
         SmConfig.preset(str(tmp_path / "none.toml"))
@@ -308,7 +309,7 @@ SP = "[[pipes]]\nname = 'sp'\n"
     ("[timing]\nint_add = [6, 2]", "timing is not a configuration field: it is the classes of the pipes"),
     (SP, "'sp' has no classes: every pipe needs a name and classes"),
     ("[[pipes]]", "pipes: a pipe has no name: every pipe needs a name and classes"),
-    (SP + "[pipes.classes]\nint_add = [4, 1]", "sp: the machine has three, with these classes: int_add, int_max"),
+    (SP + "[pipes.classes]\nint_add = [4, 1]", "sp: must have each of these classes: int_add, int_max"),
     (SP + "depth = 3", "'depth' is not a field of a pipe"),
 ])
 def test_pipes_that_there_is_no_machine_for(text, message):
@@ -339,8 +340,8 @@ TWO_SP = ["pipes.sp.result_queue=2", "pipes.sp.copy=sp2", "sp2.write_path=1", "m
 def test_a_warp_has_the_pipe_of_its_scheduler():
     config = SmConfig().with_settings([*TWO_SP, "sp2.dispatch_port=1", "sp2.lanes=16"])
     assert config.writers == ("sp", "sp2", "sfu", "mem")
-    assert [config.serving(Pipe.SP, warp) for warp in range(4)] == [0, 1, 0, 1]
-    assert [config.serving(kind, 5) for kind in (Pipe.SFU, Pipe.MEM)] == [2, 3]
+    assert [config.serving(TimingClass.FP_MAD, warp) for warp in range(4)] == [(0,), (1,), (0,), (1,)]
+    assert [config.serving(each, 5) for each in (TimingClass.SFU, TimingClass.MEM)] == [(2,), (3,)]
     assert config.dispatch_ports == {"dispatch_0": (0, 2, 3), "dispatch_1": (1,)}
     assert (config.write_paths, config.rotating_paths) == (((0, 2), (1,), (3,)), 2)
     assert [pipe.timing_of(TimingClass.INT_MUL) for pipe in config.pipes[:2]] == [Timing(4, 2), Timing(5, 4)]
@@ -348,7 +349,7 @@ def test_a_warp_has_the_pipe_of_its_scheduler():
 
 
 @pytest.mark.parametrize(("settings", "message"), [
-    ([*TWO_SP, "schedulers=1"], "pipes: 2 of one kind, but schedulers = 1: must not be more"),
+    ([*TWO_SP, "schedulers=1"], "pipes: 2 of one class are owned, but schedulers = 1: must not be more"),
     ([*TWO_SP, "sp2.write_path=0", "mem.write_path=1"], "pipes: sp, sp2 share a write path: each needs another"),
     ([*TWO_SP, "sp2.write_path=2", "mem.write_path=1"], r"pipes\.mem\.write_path = 1: must be the last one, or"),
 ])
@@ -361,8 +362,8 @@ def test_a_warp_takes_turns_on_few_lanes():
     config = SmConfig().with_settings(["pipes.sp.lanes=8", "sp.classes.int_mul=[4, 2]"])
     assert config.timing_of(TimingClass.INT_MUL) == Timing(4 + 3, 2 * 4)
     assert config.timing_of(TimingClass.SFU) == SmConfig().timing_of(TimingClass.SFU)
-    with pytest.raises(ConfigError, match=r"pipes\.sfu\.classes\.dp_div interval on 8 lanes = 520: must be .* 255"):
-        config.with_settings(["sfu.lanes=8"])
+    with pytest.raises(ConfigError, match=r"pipes\.sfu\.classes\.dp_div interval on 3 lanes = 1430: must be .* 1023"):
+        config.with_settings(["sfu.lanes=3"])
 
 
 def test_a_setting_of_the_wrong_part():

@@ -132,7 +132,8 @@ def test_dispatch_obeys_intervals_and_credits() -> None:
     config = SmConfig().with_settings(["sfu.credits=1"])
     dispatcher = Dispatcher(config, OldestFirst())
     collectors = [Collector(index, Plain()) for index in range(4)]
-    common = {"reads": 0, "src0": 255, "src1": 255, "src2": 255, "imm_slot": 3, "imm": 0}
+    common = {"reads": 0, "src0": 255, "src1": 255, "src2": 255, "imm_slot": 3, "imm": 0,
+              "warp": 0}
     nowhere = Address(0, 0, 0)
     for index, (pipe, timing) in enumerate([(1, TimingClass.SFU), (1, TimingClass.SFU), (0, TimingClass.INT_MUL),
                                             (0, TimingClass.INT_ADD)]):

@@ -6,7 +6,7 @@ import pytest
 from golden_traces import random_trace
 
 from warploom.arch.config import SmConfig
-from warploom.arch.isa import Pipe
+from warploom.arch.isa import Pipe, TimingClass
 from warploom.golden_model.dispatch import Dispatcher, OldestFirst
 from warploom.golden_model.sm import Sm
 from warploom.tb.pipes import HALF_LANES, PATH_EACH, PORTS, TWO_SP
@@ -29,8 +29,7 @@ def test_both_pipes_compute(ports: str, lanes: tuple[str, ...], mechanism: list[
         sent = [fields for fields in datapath.dispatch if fields is not None]
         together += len(sent) > 1
         for fields in sent:
-            kind = config.pipes[fields["pipe"]].kind
-            assert fields["pipe"] == config.serving(kind, fields["warp"])
+            assert config.serving(TimingClass(fields["timing"]), fields["warp"]) == (fields["pipe"],)
         writers |= {write.writer for write in datapath.writes()}
         sm.step()
     assert (together > 0) == (len(PORTS[ports]) > 0)

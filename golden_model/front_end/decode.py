@@ -1,10 +1,10 @@
 """`Static`: the decoded instructions of a program."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from warploom.arch.encoding import encode_modifiers
-from warploom.arch.isa import RZ, Instruction, Op, Pipe
-from warploom.golden_model.front_end.hazards import Hazards
+from warploom.arch.isa import RZ, Instruction, Op, Pipe, TimingClass
+from warploom.golden_model.front_end.hazards import Hazards, has_wide_result
 from warploom.golden_model.functional.memory import Memory
 from warploom.golden_model.trace import Traced
 
@@ -18,12 +18,15 @@ NEVER_RETURN = frozenset({Op.ST, Op.RED, Op.LATCH})
 
 class Static:
     """A static instruction: `fields` are those of the issue port that do not change, `hazards` its scoreboard bits. The
-    fields have the others as well, as 0: each dynamic instruction is a copy, which is fast if it need not grow.
+    fields have the others as well, as 0: each dynamic instruction is a copy, which is fast if it need not grow. Beside
+    them is `unit`, the class by which its pipe is chosen: if none is given, its own.
 
     `then` is the MOV that writes the register result of a BARRED to the register file; its immediate is set later.
     """
 
-    def __init__(self, instruction: Instruction, parameter_word: Callable[[int], int]) -> None:
+    def __init__(
+        self, instruction: Instruction, parameter_word: Callable[[int], int], unit: TimingClass | None = None
+    ) -> None:
         self.instruction = instruction
         self.op = instruction.op
         self.control = instruction.pipe is Pipe.CONTROL
@@ -37,8 +40,10 @@ class Static:
             move = Instruction(op=Op.MOV, dst=instruction.dst, imm_slot=0, to_collector=instruction.to_collector,
                                to_file=instruction.to_file)
             self.then = Static(move, parameter_word)
-        self.fields: dict[str, int] = (
-            {} if self.control else issue_fields(instruction, parameter_word) | dict.fromkeys(_DYNAMIC, 0))
+        self.fields: dict[str, int] = {}
+        if not self.control:
+            chosen = instruction.timing_class if unit is None else unit
+            self.fields = issue_fields(instruction, parameter_word) | dict.fromkeys(_DYNAMIC, 0) | {"unit": int(chosen)}
 
 
 def issue_fields(instruction: Instruction, parameter_word: Callable[[int], int]) -> dict[str, int]:
@@ -60,7 +65,21 @@ def issue_fields(instruction: Instruction, parameter_word: Callable[[int], int])
 def decode(trace: Traced) -> list[Static]:
     """The instructions of a trace's program."""
     instructions = trace.program.instructions
+    parameter_word: Callable[[int], int] = lambda offset: 0  # noqa: E731 - the one in the other case is a method
     if any(instruction.param for instruction in instructions):
         parameter_word = Memory(trace.program, trace.launch, 1).parameter_word
-        return [Static(instruction, parameter_word) for instruction in instructions]
-    return [Static(instruction, lambda offset: 0) for instruction in instructions]
+    return [Static(instruction, parameter_word, partner(instructions, at))
+            for at, instruction in enumerate(instructions)]
+
+
+def partner(instructions: Sequence[Instruction], at: int) -> TimingClass | None:
+    """The class of the instruction that a LATCH or a HIGH belongs to: the next latched one, or the last one before with
+    a 64-bit result. `None` for all others."""
+    beat = instructions[at]
+    if beat.op is Op.LATCH:
+        found = (each for each in instructions[at + 1:] if each.latched and each.pipe is beat.pipe)
+    elif beat.op is Op.HIGH:
+        found = (each for each in reversed(instructions[:at]) if has_wide_result(each) and each.pipe is beat.pipe)
+    else:
+        return None
+    return next((each.timing_class for each in found), None)

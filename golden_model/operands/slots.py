@@ -12,6 +12,7 @@ from warploom.golden_model.observation import Gathered
 from warploom.golden_model.operands.collector import SOURCES
 from warploom.golden_model.placement import Address
 from warploom.golden_model.register_file.ports import Grant, RegisterFile
+from warploom.golden_model.sharing import BySchedulers
 from warploom.golden_model.writeback import Result
 
 _LD = int(Op.LD)
@@ -29,7 +30,7 @@ class SlotStore:
     counts = None
 
     def __init__(self, config: SmConfig, register_file: RegisterFile, collector: Callable[[int], Any]) -> None:
-        self.dispatcher = Dispatcher(config, OldestFirst())
+        self.dispatcher = Dispatcher(config, BySchedulers(config) if config.shares_pipes else OldestFirst())
         self.holders = [collector(index) for index in range(config.holders)]
         self.collectors = self.holders[: config.collectors]
         self.granted: list[tuple[int, int]] = []

@@ -7,7 +7,7 @@ from typing import Any
 
 from warploom.arch.config import LANES
 from warploom.arch.interfaces import TAG_BITS, UNIFORM_CYCLES, attempt_fields, hint_fields
-from warploom.arch.isa import NO_SLOT, Op, Pipe
+from warploom.arch.isa import NO_SLOT, Op, TimingClass
 from warploom.golden_model.affine.rules import COMPARISONS
 from warploom.golden_model.words import ALL_LANES
 from warploom.tb.affine.attempts import Waits
@@ -51,8 +51,8 @@ class AffineSurroundings(Surroundings):
             hints = {"aside": 1, "to_collector": 0, "to_file": 1} if hint_fields(self._config) else {}
             self._expansions[warp] = fields | hints | {
                 "tag": next(self._tags) % (1 << TAG_BITS), "op": Op.MOV, "modifiers": 0,
-                "pipe": self._config.serving(Pipe.SP, warp), "timing": timing(Op.MOV), "reads": 1, "src0": register,
-                "imm_slot": NO_SLOT, "lanes": ALL_LANES, "full": 1,
+                "pipe": self._config.serving(TimingClass.INT_ADD, warp)[0], "timing": timing(Op.MOV), "reads": 1,
+                "src0": register, "imm_slot": NO_SLOT, "lanes": ALL_LANES, "full": 1,
             }
         return self._expansions[warp]
 

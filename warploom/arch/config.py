@@ -39,11 +39,13 @@ from warploom.arch.parameters import (
     parameters,
 )
 from warploom.arch.pipes import (
+    CLASSES,
     NARROW_PIPES,
     PIPE_PARAMETERS,
     PIPES,
     TIMING,
     PipeConfig,
+    Sharing,
     Timing,
     WritePaths,
     checked_pipes,
@@ -279,14 +281,28 @@ class SmConfig:
 
     @cached_property
     def timed_pipes(self) -> tuple[PipeConfig, ...]:
-        """The pipes, with the latencies that the classes of the integer lanes have: not less than the lanes take."""
+        """The pipes, with the lanes that an instruction has, and with the latencies that the classes of the integer
+        lanes have: not less than the lanes take."""
         least = self.lane_stages + 1
         return tuple(
             dataclasses.replace(pipe, classes={
                 name: (max(latency, least), interval) if name in LANE_CLASSES else (latency, interval)
                 for name, (latency, interval) in pipe.classes.items()})
-            if pipe.kind is Pipe.SP else pipe
-            for pipe in self.pipes)
+            for pipe in self._parted_pipes)
+
+    @property
+    def _parted_pipes(self) -> tuple[PipeConfig, ...]:
+        """The pipes, with the lanes that an instruction has: those of a part."""
+        return tuple(dataclasses.replace(pipe, lanes=pipe.lanes // self.parts_of(pipe)) for pipe in self.pipes)
+
+    def parts_of(self, pipe: PipeConfig) -> int:
+        """The parts of a pipe, each with lanes of its own: one for each scheduler if it is shared evenly."""
+        return self.schedulers if pipe.sharing is Sharing.EVEN else 1
+
+    @property
+    def shares_pipes(self) -> bool:
+        """Whether there are pipes that all schedulers share by a policy."""
+        return any(pipe.is_shared for pipe in self.pipes)
 
     @property
     def has_address_slot(self) -> bool:
@@ -356,10 +372,13 @@ class SmConfig:
         """The numbers of the pipes of a kind: their positions in the list."""
         return tuple(i for i, pipe in enumerate(self.pipes) if pipe.kind is kind)
 
-    def serving(self, kind: Pipe, warp: int) -> int:
-        """The number of the pipe that executes the instructions of a kind of the warp in a slot."""
-        numbers = self.numbers(kind)
-        return numbers[warp % self.schedulers % len(numbers)]
+    def serving(self, timing_class: TimingClass, warp: int) -> tuple[int, ...]:
+        """The numbers of the pipes that execute instructions of a class of the warp in a slot: first the one that its
+        scheduler owns, then the shared ones."""
+        having = [i for i, pipe in enumerate(self.pipes) if timing_class.name.lower() in pipe.classes]
+        own = [i for i in having if not self.pipes[i].is_shared]
+        owned = own[warp % self.schedulers % len(own):][:1] if own else []
+        return (*owned, *(i for i in having if self.pipes[i].is_shared))
 
     def check_hardware(self) -> None:
         """Raise `ConfigError` if the configuration exists in the golden model only."""
@@ -371,24 +390,34 @@ class SmConfig:
 
     def _check_timing(self) -> None:
         """Check that the machine can have the latencies and intervals, with all turns of a warp."""
-        for pipe in self.pipes:
+        for pipe in self._parted_pipes:
             lanes = f" on {pipe.lanes} lanes" if pipe.lanes < LANES else ""
             for timing_class in pipe.timing_classes:
                 where, timing = f"pipes.{pipe.name}.classes.{timing_class.name.lower()}", pipe.timing_of(timing_class)
                 if pipe.kind is Pipe.SP:
                     check_range(f"{where} latency{lanes}", timing.latency, MINIMUM_LATENCY, 64)
-                check_range(f"{where} interval{lanes}", timing.interval, 1, 255)
+                check_range(f"{where} interval{lanes}", timing.interval, 1, MOST_BUSY)
 
     def _check_pipes(self) -> None:
-        """Check settings that exclude several pipes of a kind."""
-        sp = len(self.numbers(Pipe.SP))
-        if sp > self.schedulers:
-            raise ConfigError(f"pipes: {sp} of one kind, but schedulers = {self.schedulers}: must not be more, since a "
-                              "warp's pipe is that of its scheduler")
+        """Check settings that exclude several pipes of a class, or shared ones."""
+        own = max(sum(name in pipe.classes for pipe in self.pipes if not pipe.is_shared) for name in CLASSES)
+        if own > self.schedulers:
+            raise ConfigError(f"pipes: {own} of one class are owned, but schedulers = {self.schedulers}: must not be "
+                              "more, since a scheduler owns one")
+        if self.shares_pipes and self.has_window:
+            raise ConfigError(f"pipes: one is shared, and bypass = {self.bypass}: the collectors of a window take "
+                              "turns, whatever scheduler they belong to; use bypass = off or sharing = own")
+        if self.shares_pipes and self.schedulers & (self.schedulers - 1):
+            raise ConfigError(f"pipes: one is shared, and schedulers = {self.schedulers}: must be a power of two, so "
+                              "that the low bits of a warp slot are the number of its scheduler")
+        for pipe in self.pipes:
+            if pipe.lanes % self.parts_of(pipe):
+                raise ConfigError(f"pipes.{pipe.name}.lanes = {pipe.lanes} and schedulers = {self.schedulers} "
+                                  "disagree: schedulers have the same number of lanes of a pipe that is shared evenly")
 
     def timing_of(self, timing_class: TimingClass) -> Timing:
         """Latency and initiation interval of a class, in cycles, in the first pipe that executes it."""
-        return next(pipe for pipe in self.timed_pipes if pipe.kind is timing_class.pipe).timing_of(timing_class)
+        return next(pipe for pipe in self.timed_pipes if timing_class in pipe.timing_classes).timing_of(timing_class)
 
     @property
     def register_file_bytes(self) -> int:
@@ -429,6 +458,9 @@ class SmConfig:
                               "or a path ending in .toml")
         return cls.from_toml((_PRESETS / f"{name}.toml").read_text(), f"preset {name}")
 
+
+MOST_BUSY = 1023
+"""Cycles between two instructions of a pipe, at most."""
 
 MINIMUM_LATENCY = 4
 """Cycles from dispatch to write-back of the fastest instruction: three execution stages, then write-back."""

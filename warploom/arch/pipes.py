@@ -1,11 +1,13 @@
 """`PipeConfig`: one execution pipe of a configuration (docs/contract/pipes.md)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
 
 from warploom.arch.errors import ConfigError, nearest, shorten, shown
 from warploom.arch.isa import KINDS, Pipe, TimingClass
-from warploom.arch.parameters import GTX_480, KEY, OURS, PARTS, Parameter, check_range, number, parameters
+from warploom.arch.mechanisms import Switch
+from warploom.arch.parameters import GTX_480, KEY, OURS, PARTS, Parameter, check_range, choice, number, parameters
 
 PIPES = "pipes"
 TIMING = "timing"
@@ -17,8 +19,20 @@ MOST_LANES = 32
 CLASSES = {timing_class.name.lower(): timing_class for timing_class in TimingClass}
 """The timing classes by their names in configurations."""
 
+MOST_PIPES = 16
+"""Pipes of a machine, at most: each may have a write path and a dispatch port of its own."""
+
 WritePaths = tuple[tuple[int, ...], ...]
 """The numbers of the pipes on each path to the banks, highest priority first."""
+
+
+class Sharing(StrEnum):
+    """Which schedulers a pipe serves; of one that serves all, how they share it ([HAWS], section 4.4.2)."""
+
+    OWN = "own"  # those that own it: one of them if there are as many such pipes as schedulers
+    EVEN = "even"  # all: each has an equal part of the lanes
+    STATIC = "static"  # all: the lowest one with an eligible instruction goes first
+    FAIR = "fair"  # all: they take turns
 
 
 @dataclass(frozen=True)
@@ -41,12 +55,17 @@ class PipeConfig:
 
     name: str
     lanes: int = number(
-        32, PIPES, "lanes: a warp takes 32 / lanes turns, each as long as the interval of its class", (1, 32), GTX_480,
-        is_power=True)
+        32, PIPES, "lanes: a warp takes 32 / lanes turns, rounded up, each as long as the interval of its class",
+        (1, 32), GTX_480)
+    sharing: Sharing = choice(
+        Switch("sharing", Sharing.OWN, PIPES, "owned by schedulers, or how all of them share it",
+               "[HAWS], section 4.4.2"))
     write_path: int = number(
-        0, PIPES, "path to the banks, which several pipes may share; the first pipe on it goes first", (0, 7), OURS)
+        0, PIPES, "path to the banks, which several pipes may share; the first pipe on it goes first",
+        (0, MOST_PIPES - 1), OURS)
     dispatch_port: int = number(
-        0, PIPES, "port of the operand store that sends one instruction a cycle to the pipes on it", (0, 7), OURS)
+        0, PIPES, "port of the operand store that sends one instruction a cycle to the pipes on it",
+        (0, MOST_PIPES - 1), OURS)
     result_queue: int = number(
         0, PIPES, "results of a pipe without credits that may wait for its write latch", (0, 15), OURS)
     credits: int = number(
@@ -86,9 +105,9 @@ class PipeConfig:
 
     def to_toml(self) -> list[str]:
         """The lines of its table."""
-        numbers = (f"{name} = {getattr(self, name)}" for name in PIPE_PARAMETERS if name != "classes")
+        numbers = (f"{name} = {getattr(self, name)}" for name, parameter in PIPE_PARAMETERS.items() if parameter.high)
         classes = (f"{name} = [{latency}, {interval}]" for name, (latency, interval) in self.classes.items())
-        return ["", "[[pipes]]", f'name = "{self.name}"', *numbers, "",
+        return ["", "[[pipes]]", f'name = "{self.name}"', f'sharing = "{self.sharing}"', *numbers, "",
                 "[pipes.classes]  # class = [latency, initiation interval], cycles", *classes]
 
     @property
@@ -96,10 +115,15 @@ class PipeConfig:
         """The kind of its instructions."""
         return self.timing_classes[0].pipe
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether it serves all schedulers, by a policy."""
+        return self.sharing is not Sharing.OWN
+
     def timing_of(self, timing_class: TimingClass) -> Timing:
         """Latency and initiation interval of a class that it executes, with all turns of a warp."""
         latency, interval = self.classes[timing_class.name.lower()]
-        turns = MOST_LANES // self.lanes
+        turns = -(-MOST_LANES // self.lanes)
         return Timing(latency + turns - 1, interval * turns)
 
     @property
@@ -136,6 +160,11 @@ def checked_pipes(given: object) -> tuple[PipeConfig, ...]:
     return pipes
 
 
+def shared_by(pipes: Sequence[PipeConfig], sharing: Sharing) -> tuple[PipeConfig, ...]:
+    """The pipes, of which those that are shared are shared by another policy."""
+    return tuple(replace(pipe, sharing=sharing) if pipe.is_shared else pipe for pipe in pipes)
+
+
 def _pipe_of(table: object) -> PipeConfig:
     """A pipe from a table of a file."""
     if not isinstance(table, dict):
@@ -153,16 +182,17 @@ def _pipe_of(table: object) -> PipeConfig:
 
 
 def _check_kinds(pipes: tuple[PipeConfig, ...]) -> None:
-    """Check that there are pipes of SP, one of SFU and one of MEM, in this order; their names are arbitrary."""
+    """Check that there are pipes of SP, of SFU and one of MEM, in this order, and that each class is in one; their
+    names are arbitrary."""
     names = [pipe.name for pipe in pipes]
     if len(set(names)) < len(names):
         raise ConfigError(f"pipes: {', '.join(names)}: every pipe needs a name of its own")
-    sp, *others = ([c.name.lower() for c in TimingClass if c.pipe is kind] for kind in KINDS)
-    wanted = [sp] * max(1, len(pipes) - len(others)) + others
-    if [sorted(pipe.classes) for pipe in pipes] != list(map(sorted, wanted)):
-        groups = "; ".join(", ".join(group) for group in (sp, *others))
-        raise ConfigError(f"pipes: {', '.join(names) or 'none'}: the machine has three, with these classes: {groups}; "
-                          "of the first kind there may be several")
+    kinds = [timing_class.pipe for pipe in pipes for timing_class in pipe.timing_classes]
+    known = {name for pipe in pipes for name in pipe.classes}
+    if len(known) < len(CLASSES) or kinds != sorted(kinds) or kinds.count(Pipe.MEM) > 1:
+        groups = "; ".join(", ".join(name for name, each in CLASSES.items() if each.pipe is kind) for kind in KINDS)
+        raise ConfigError(f"pipes: {', '.join(names) or 'none'}: must have each of these classes: {groups}; pipes with "
+                          "classes of the first group come first, then those of the second, then one of the third")
     for pipe in pipes:
         if pipe.kind is Pipe.SP and pipe.credits:
             raise ConfigError(f"pipes.{pipe.name}.credits = {pipe.credits}: must be 0: its results come in a fixed "
@@ -189,6 +219,11 @@ def _check_paths(pipes: tuple[PipeConfig, ...]) -> None:
     if len({pipe.write_path for pipe in sp}) < len(sp):
         raise ConfigError(f"pipes: {', '.join(pipe.name for pipe in sp)} share a write path: each needs another, so "
                           "that its results have a turn")
+    for port in range(max(pipe.dispatch_port for pipe in pipes) + 1):
+        on_port = [pipe for pipe in pipes if pipe.dispatch_port == port]
+        if len({pipe.sharing for pipe in on_port}) > 1:
+            raise ConfigError(f"pipes: {', '.join(pipe.name for pipe in on_port)} differ in sharing on dispatch port "
+                              f"{port}: a port chooses by one policy")
     *others, memory = pipes
     taking_turns = {pipe.write_path for pipe in others}
     if sp[0].result_queue and memory.write_path not in taking_turns and memory.write_path < max(taking_turns):

@@ -53,6 +53,11 @@ SP_APART = ("sp2.dispatch_port=1", "sfu.dispatch_port=1", "mem.dispatch_port=1")
 PORT_EACH = ("sp2.dispatch_port=1", "sfu.dispatch_port=2", "mem.dispatch_port=3")
 """A dispatch port for each pipe."""
 
+SHARED = ("schedulers=2", "pipes.sp.result_queue=4", "pipes.sp.copy=sp2", "pipes.sp2.copy=spa", "sp2.write_path=1",
+          "spa.write_path=2", "mem.write_path=3", "sp2.dispatch_port=1", "spa.dispatch_port=2", "sfu.dispatch_port=3",
+          "mem.dispatch_port=4", "spa.sharing=fair", "sfu.sharing=even", "mem.sharing=static")
+"""A pipe of SP for each of two schedulers, one that they share, and SFU and MEM, shared by other policies."""
+
 PAIRS = ("schedulers=2", "issue_ports=2", "issue_per_warp=2", "collectors=5")
 """Two instructions of a warp in a cycle over each of two issue ports; often a collector is missing."""
 
