@@ -3,15 +3,16 @@
 from functools import reduce
 from operator import or_
 
-from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth import Array, Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import pipe_bits
-from warploom.arch.isa import Pipe
-from warploom.arch.pipes import PipeConfig
+from warploom.arch.interfaces import index_bits, pipe_bits
+from warploom.arch.isa import Pipe, TimingClass
+from warploom.arch.pipes import PipeConfig, Sharing
 from warploom.rtl.rotate import in_turn
+from warploom.rtl.select import lowest
 
 
 class Dispatcher(wiring.Component):
@@ -23,7 +24,9 @@ class Dispatcher(wiring.Component):
     and a result queue, if there is one, that is certain to have a free entry then. The selection is combinational; the
     holder is free from the next cycle on.
 
-    The oldest eligible instruction is selected; SFU and MEM instructions leave in order of issue. With windows the
+    The oldest eligible instruction is selected; SFU and MEM instructions leave in order of issue. If schedulers share
+    the pipes of the port, only those of one scheduler do; its `sharing` selects the scheduler first, or gives each one
+    a part of the pipe, which is busy by itself. With windows the
     instructions of a collector are all of one warp and leave in order of issue, and the collectors take turns: the next
     one, cyclically, after the collector selected last; after reset collector 0 is first.
 
@@ -39,6 +42,7 @@ class Dispatcher(wiring.Component):
     busy, ready : masks of collectors that hold an instruction, and that have all its operands.
     pipe, timing : the number of the pipe and the `TimingClass` of the instruction in each collector, with windows of
         the oldest one.
+    scheduler : if schedulers share the pipes of the port, that of the instruction in each collector.
     credit_sfu, ... : for each pipe of the port with credits, one comes back at the end of the cycle.
     queued_sp, ... : for each pipe of the port with a result queue, the number of results in it.
     select : the collector (at most one) whose instruction is dispatched.
@@ -48,7 +52,9 @@ class Dispatcher(wiring.Component):
         self._config = config
         self._served = {number: pipe for number, pipe in enumerate(config.timed_pipes) if pipe.dispatch_port == port}
         self._sp = [number for number, pipe in self._served.items() if pipe.kind is Pipe.SP]
-        count = config.holders
+        self._sharing = next(iter(self._served.values())).sharing
+        self.is_shared = self._sharing is not Sharing.OWN
+        count, schedulers = config.holders, data.ArrayLayout(index_bits(config.schedulers), config.holders)
         pipes = self._served.values()
         super().__init__({
             **({} if config.has_window else {"older": In(data.ArrayLayout(count, count))}),
@@ -56,6 +62,7 @@ class Dispatcher(wiring.Component):
             "ready": In(count),
             "pipe": In(data.ArrayLayout(pipe_bits(config), count)),
             "timing": In(data.ArrayLayout(5, count)),
+            **({"scheduler": In(schedulers)} if self.is_shared else {}),
             **{f"credit_{pipe.name}": In(1) for pipe in pipes if pipe.credits},
             **{f"queued_{pipe.name}": In(range(pipe.result_queue + 1)) for pipe in pipes if pipe.result_queue},
             "select": Out(count),
@@ -66,17 +73,18 @@ class Dispatcher(wiring.Component):
         timing = self._selected(self.timing)
         selected = self._selected(self.pipe)
         sent = {number: self.select.any() & (selected == number) for number in self._served}
-        free = {number: self._pipe_free(m, pipe, sent[number], timing) & self._credit(m, pipe, sent[number])
-                for number, pipe in self._served.items()}
+        credit = {number: self._credit(m, pipe, sent[number]) for number, pipe in self._served.items()}
+        parts = [{number: self._pipe_free(m, pipe, sent[number] & uses, timing, part) & credit[number]
+                  for number, pipe in self._served.items()} for part, uses in self._parts().items()]
         slots = {number: self._slots(m, self._served[number], sent[number], timing) for number in self._sp}
-        accepts = Cat(free.get(number, Const(0, 1)) for number in range(len(self._config.pipes)))
+        accepts = [Cat(free.get(number, Const(0, 1)) for number in range(len(self._config.pipes))) for free in parts]
 
         available = Signal(self._config.holders)
         for c in range(self._config.holders):
             slot: Value = Const(1, 1)
             for number in self._sp:
                 slot = Mux(self.pipe[c] == number, slots[number].bit_select(self.timing[c], 1), slot)
-            m.d.comb += available[c].eq(self.ready[c] & accepts.bit_select(self.pipe[c], 1) & slot)
+            m.d.comb += available[c].eq(self.ready[c] & self._of_part(accepts, c).bit_select(self.pipe[c], 1) & slot)
         self._select(m, available)
         return m
 
@@ -88,16 +96,46 @@ class Dispatcher(wiring.Component):
             self._select_oldest(m, available, self._ages(m))
 
     def _select_oldest(self, m: Module, available: Value, ages: list[Value]) -> None:
-        """Select the oldest of the ready instructions whose pipe accepts them, in order for SFU and MEM."""
+        """Select the oldest of the ready instructions whose pipe accepts them, in order for SFU and MEM; if one
+        scheduler goes first, its oldest."""
         eligible = Signal(self._config.holders)
+        first = self._of_scheduler(m, eligible)
         for c, older in enumerate(ages):
             same_pipe = Cat(busy & (pipe == self.pipe[c]) for busy, pipe in zip(self.busy, self.pipe, strict=True))
+            if self.is_shared:
+                same_pipe &= Cat(scheduler == self.scheduler[c] for scheduler in self.scheduler)
             in_order = reduce(or_, (self.pipe[c] == number for number in self._served if number not in self._sp),
                               Const(0, 1))
             m.d.comb += [
                 eligible[c].eq(available[c] & ~(in_order & (same_pipe & older).any())),
-                self.select[c].eq(eligible[c] & ~(eligible & older).any()),
+                self.select[c].eq(first[c] & ~(first & older).any()),
             ]
+
+    def _of_scheduler(self, m: Module, eligible: Value) -> Value:
+        """The eligible instructions of the scheduler that goes first, or of all of them."""
+        if self._sharing not in (Sharing.STATIC, Sharing.FAIR):
+            return eligible
+        holders, first = range(self._config.holders), Signal.like(eligible, name="first_of_scheduler")
+        requests = Cat(Cat(eligible[c] & (self.scheduler[c] == number) for c in holders).any()
+                       for number in range(self._config.schedulers))
+        turn = self._turn(m, requests)
+        m.d.comb += first.eq(eligible & Cat(turn.bit_select(self.scheduler[c], 1) for c in holders))
+        return first
+
+    def _turn(self, m: Module, requests: Value) -> Value:
+        """The scheduler that goes first, of those that have an eligible instruction."""
+        return lowest(requests) if self._sharing is Sharing.STATIC else in_turn(m, requests)
+
+    def _parts(self) -> dict[str, Value]:
+        """The parts of each pipe by the end of their names, each with whether the selected instruction uses it."""
+        if self._sharing is not Sharing.EVEN:
+            return {"": Const(1, 1)}
+        scheduler = self._selected(self.scheduler)
+        return {f"_{number}": scheduler == number for number in range(self._config.schedulers)}
+
+    def _of_part(self, values: list[Value], c: int) -> Value:
+        """Of a value of each part, the one of the part that the instruction of a collector uses."""
+        return values[0] if len(values) == 1 else Array(values)[self.scheduler[c]]
 
     def _ages(self, m: Module) -> list[Value]:
         """For each collector, those whose instruction was issued before its own."""
@@ -110,10 +148,11 @@ class Dispatcher(wiring.Component):
             merged |= Mux(self.select[c], values[c], 0)
         return merged
 
-    def _pipe_free(self, m: Module, pipe: PipeConfig, sent: Value, timing: Value) -> Value:
-        """Whether a pipe accepts an instruction: its busy counter is zero. `sent`: an instruction is dispatched to it
-        now."""
-        busy = Signal(8, name=f"{pipe.name}_busy")
+    def _pipe_free(self, m: Module, pipe: PipeConfig, sent: Value, timing: Value, part: str) -> Value:
+        """Whether a part of a pipe accepts an instruction: its busy counter is zero. `sent`: an instruction is
+        dispatched to it now."""
+        longest = max(pipe.timing_of(timing_class).interval for timing_class in pipe.timing_classes)
+        busy = Signal(range(max(256, longest)), name=f"{pipe.name}_busy{part}")
         with m.If(busy != 0):
             m.d.sync += busy.eq(busy - 1)
         with m.If(sent), m.Switch(timing):
@@ -124,15 +163,16 @@ class Dispatcher(wiring.Component):
 
     def _slots(self, m: Module, pipe: PipeConfig, sent: Value, timing: Value) -> Value:
         """For each timing class of SP, whether its write-back slot is free. Bit i of `taken` is i cycles ahead."""
-        latency = [pipe.timing_of(timing_class).latency for timing_class in pipe.timing_classes]
-        taken = Signal(max(latency) + 1, name=f"{pipe.name}_taken")
-        reserved = Signal(max(latency) + 1, name=f"{pipe.name}_reserved")
+        latency = {timing_class: pipe.timing_of(timing_class).latency for timing_class in pipe.timing_classes}
+        longest = max(latency.values())
+        taken = Signal(longest + 1, name=f"{pipe.name}_taken")
+        reserved = Signal(longest + 1, name=f"{pipe.name}_reserved")
         with m.If(sent), m.Switch(timing):
             for timing_class in pipe.timing_classes:
                 with m.Case(timing_class.value):
                     m.d.comb += reserved.eq(1 << latency[timing_class])
         m.d.sync += taken.eq((taken | reserved) >> 1)
-        free = ~Cat(taken[cycles] for cycles in latency)
+        free = ~Cat(taken[latency.get(timing_class, 0)] for timing_class in TimingClass if timing_class <= max(latency))
         if self._config.rotating_paths == 1:
             return free
         return Mux(self._has_entry(m, pipe, sent, taken[0]), free, 0)

@@ -51,7 +51,8 @@ class IntegerUnit(wiring.Component):
     def __init__(self, *, config: SmConfig, number: int = 0, probe: bool = False) -> None:
         self._config = config
         pipe, self._before = config.timed_pipes[number], config.lane_stages - STAGES
-        self._extra = {c: pipe.timing_of(c).latency - config.lane_stages - 1 for c in INTEGER_CLASSES}
+        self._extra = {c: pipe.timing_of(c).latency - config.lane_stages - 1 for c in INTEGER_CLASSES
+                       if c in pipe.timing_classes}
         self._extra_bits = index_bits(max(self._extra.values()) + 1)
         loads = self._load_masks()
         super().__init__(self._ports() | ({name: Out(masks) for name, masks in loads.items()} if probe else {}))

@@ -25,9 +25,10 @@ from warploom.rtl.operands.collector import Collector
 from warploom.rtl.placement import Placer
 from warploom.rtl.register_file.result_queue import ResultQueue
 from warploom.rtl.register_file.writeback import Writeback
+from warploom.rtl.select import lowest
 from warploom.rtl.subbank import BYTES, SubBank
 from warploom.tb.pipes import PORTS, TWO_SP
-from warploom.tb.test_dispatch import TIMINGS
+from warploom.tb.test_dispatch import SHARED_PORT, TIMINGS
 
 FEW_CYCLES, ALL_UNLIKE = (("collectors=4", *settings) for settings in TIMINGS.values())
 
@@ -121,8 +122,8 @@ class Slotless(Dispatcher):
 class Forgetful(Dispatcher):
     """MEM takes an instruction in every cycle."""
 
-    def _pipe_free(self, m: Module, pipe: PipeConfig, sent: Value, timing: Value) -> Value:
-        free = super()._pipe_free(m, pipe, sent, timing)
+    def _pipe_free(self, m: Module, pipe: PipeConfig, sent: Value, timing: Value, part: str) -> Value:
+        free = super()._pipe_free(m, pipe, sent, timing, part)
         return Const(1, 1) if pipe.kind is Pipe.MEM else free
 
 
@@ -140,6 +141,20 @@ class Greedy(Dispatcher):
     def __init__(self, *, config: SmConfig) -> None:
         super().__init__(config=config)
         self._served |= {1: config.pipes[1]}
+
+
+class Favouring(Dispatcher):
+    """Schedulers never take turns: the lowest one is first."""
+
+    def _turn(self, m: Module, requests: Value) -> Value:
+        return lowest(requests)
+
+
+class Undivided(Dispatcher):
+    """A pipe that is shared evenly has one part for all schedulers."""
+
+    def _parts(self) -> dict[str, Value]:
+        return {"": Const(1, 1)}
 
 
 class Unturned(Arbiter):
@@ -268,6 +283,12 @@ MUTANTS = (
            lambda c: Crowded(config=c), (*FEW_CYCLES, *TWO_SP)),
     Mutant("Dispatcher", "warploom.tb.test_dispatch", "sends what is another port's", lambda c: Greedy(config=c),
            (*FEW_CYCLES, *TWO_SP, *PORTS["one each"])),
+    Mutant("Dispatcher", "warploom.tb.test_dispatch", "never gives schedulers their turn",
+           lambda c: Favouring(config=c), (*FEW_CYCLES, *SHARED_PORT, "sp.sharing=fair", "sfu.sharing=fair",
+                                           "mem.sharing=fair")),
+    Mutant("Dispatcher", "warploom.tb.test_dispatch", "does not divide a pipe that is shared evenly",
+           lambda c: Undivided(config=c), (*FEW_CYCLES, *SHARED_PORT, "sp.sharing=even", "sfu.sharing=even",
+                                           "mem.sharing=even")),
     Mutant("Placer", "warploom.tb.test_placement", "miscalculates rows",
            lambda c: Tampered(Placer(config=c), lambda o, m: {"stride": o.stride + 1})),
     Mutant("Writeback", "warploom.tb.register_file.test_writeback", "writes lanes that do not execute",

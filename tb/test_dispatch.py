@@ -9,9 +9,11 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import pipe_bits
+from warploom.arch.interfaces import index_bits, pipe_bits
 from warploom.arch.isa import Pipe, TimingClass
+from warploom.arch.pipes import Sharing
 from warploom.golden_model.dispatch import Dispatcher, OldestFirst
+from warploom.golden_model.sharing import BySchedulers
 from warploom.tb import pipes, runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.codec import join
@@ -21,17 +23,19 @@ CYCLES = 6000
 
 @dataclass
 class Held:
-    """An instruction in a collector: its position in the order of issue, the number of its pipe, and timing class."""
+    """An instruction in a collector: its position in the order of issue, the number of its pipe, timing class, and
+    warp."""
 
     number: int
     pipe: int
     timing: int
+    warp: int
     ready: bool = False
 
     @property
     def fields(self) -> dict[str, int]:
         """The fields that the model uses."""
-        return {"pipe": self.pipe, "timing": self.timing}
+        return {"pipe": self.pipe, "timing": self.timing, "warp": self.warp}
 
 
 class DispatchBench:
@@ -41,13 +45,14 @@ class DispatchBench:
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._config, self._checker, self._coverage = ports.config, checker, coverage
         self._pipes, self._known = ports.config.timed_pipes, ports.inputs
-        self._model = Dispatcher(ports.config, OldestFirst())
+        order = BySchedulers(ports.config) if ports.config.shares_pipes else OldestFirst()
+        self._model = Dispatcher(ports.config, order)
         self._held: list[Held | None] = [None] * ports.config.collectors
         self._issue: tuple[int, Held] | None = None
         self._owed = {number: 0 for number, pipe in enumerate(self._pipes) if pipe.credits}
-        self._last = dict.fromkeys(range(len(self._pipes)), -1)
+        self._last: dict[tuple[int, int], int] = {}  # by pipe and scheduler
         self._due: set[tuple[int, int]] = set()
-        self._busy: dict[int, tuple[TimingClass, int]] = {}
+        self._busy: dict[tuple[int, int], tuple[TimingClass, int]] = {}  # by pipe and part
         self._given = 0  # pipes that give a credit back
 
     def stimuli(self) -> Iterator[Stimulus]:
@@ -63,7 +68,8 @@ class DispatchBench:
             if None in self._held and next(issues):
                 pipe = rng.choice(self._config.numbers(rng.choice(kinds)))
                 timing = rng.choice(self._pipes[pipe].timing_classes)
-                self._issue = self._held.index(None), Held(number, pipe, timing)
+                warp = rng.randrange(self._config.warps)
+                self._issue = self._held.index(None), Held(number, pipe, timing, warp)
             self._given = sum((bool(owed) and next(credits)) << pipe for pipe, owed in self._owed.items())
             if rng.random() < 0.3:
                 self._model.queued = [rng.randint(0, pipe.result_queue) for pipe in self._pipes]
@@ -71,7 +77,7 @@ class DispatchBench:
 
     def _shown(self) -> dict[str, int]:
         """The dispatcher's inputs from collectors and pipes."""
-        count = len(self._held)
+        count, schedulers = len(self._held), self._config.schedulers
         older = [sum((other is not None and held is not None and other.number < held.number) << o
                      for o, other in enumerate(self._held)) for held in self._held]
         return {
@@ -80,6 +86,7 @@ class DispatchBench:
             "ready": sum((held is not None and held.ready) << c for c, held in enumerate(self._held)),
             "pipe": join([held.pipe if held else 0 for held in self._held], pipe_bits(self._config)),
             "timing": join([held.timing if held else 0 for held in self._held], 5),
+            "scheduler": join([held.warp % schedulers if held else 0 for held in self._held], index_bits(schedulers)),
             **{f"credit_{pipe.name}": self._given >> number & 1 for number, pipe in enumerate(self._pipes)},
             **{f"queued_{pipe.name}": self._model.queued[number] for number, pipe in enumerate(self._pipes)},
         }
@@ -110,9 +117,13 @@ class DispatchBench:
         self._coverage.hit("older instruction waits", chosen and any(h.number < chosen.number for h in waiting))
         self._coverage.hit("nothing is eligible", waiting and chosen is None)
         self._coverage.hit("choice", len(waiting) > 1 and chosen)
-        for pipe, (timing, until) in self._busy.items():
+        for (pipe, part), (timing, until) in self._busy.items():
             if self._checker.cycle < until and not self._pipes[pipe].dispatch_port:
-                self._coverage.hit(keeps_busy(timing), any(held.pipe == pipe for held in waiting))
+                self._coverage.hit(keeps_busy(timing), any((held.pipe, self._part(held)) == (pipe, part)
+                                                           for held in waiting))
+        if self._config.shares_pipes:
+            self._coverage.hit("an older instruction of another scheduler waits", chosen and any(
+                h.number < chosen.number and self._scheduler(h) != self._scheduler(chosen) for h in waiting))
 
     def _view(self, held: Held | None) -> Any:
         """A collector in the form that the model uses."""
@@ -125,8 +136,9 @@ class DispatchBench:
         number, timing, cycle = chosen.pipe, TimingClass(chosen.timing), self._checker.cycle
         pipe = self._pipes[number]
         times = pipe.timing_of(timing)
-        self._checker.holds("a busy pipe takes nothing", number not in self._busy or cycle >= self._busy[number][1])
-        self._busy[number] = timing, cycle + times.interval
+        part = number, self._part(chosen)
+        self._checker.holds("a busy pipe takes nothing", part not in self._busy or cycle >= self._busy[part][1])
+        self._busy[part] = timing, cycle + times.interval
         if not pipe.credits:
             due = number, cycle + times.latency
             self._checker.holds("results of a pipe of SP never meet", due not in self._due)
@@ -137,9 +149,18 @@ class DispatchBench:
         self._coverage.hit(f"{pipe.kind.name} out of credits", self._owed[number] == pipe.credits)
 
     def _check_order(self, chosen: Held) -> None:
+        queue = chosen.pipe, self._scheduler(chosen) if self._pipes[chosen.pipe].is_shared else 0
         self._checker.holds("SFU and MEM keep the order of issue",
-                            not self._pipes[chosen.pipe].credits or chosen.number > self._last[chosen.pipe])
-        self._last[chosen.pipe] = chosen.number
+                            not self._pipes[chosen.pipe].credits or chosen.number > self._last.get(queue, -1))
+        self._last[queue] = chosen.number
+
+    def _scheduler(self, held: Held) -> int:
+        """The scheduler of an instruction."""
+        return held.warp % self._config.schedulers
+
+    def _part(self, held: Held) -> int:
+        """The part of its pipe that an instruction uses."""
+        return self._scheduler(held) if self._pipes[held.pipe].sharing is Sharing.EVEN else 0
 
 
 def keeps_busy(timing: TimingClass) -> str:
@@ -150,6 +171,7 @@ def keeps_busy(timing: TimingClass) -> str:
 def points(config: SmConfig) -> list[str]:
     """Coverage points of dispatchers, at the pipes of port 0."""
     always = ["older instruction waits", "nothing is eligible", "choice", "SFU out of credits", "MEM out of credits"]
+    always += ["an older instruction of another scheduler waits"] * config.shares_pipes
     at_port = [timing for pipe in config.pipes if not pipe.dispatch_port for timing in pipe.timing_classes]
     return [*always, *(keeps_busy(timing) for timing in at_port if config.timing_of(timing).interval > 1)]
 
@@ -172,6 +194,9 @@ TIMINGS = {
                      for timing in TimingClass if timing is not TimingClass.MEM)],
 }
 
+SHARED_PORT = ("schedulers=4", "sp.result_queue=0")
+"""Four schedulers; all pipes are on port 0."""
+
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("timing", TIMINGS)
@@ -185,4 +210,13 @@ def test_dispatch(timing: str, seed: int) -> None:
 def test_two_sp_pipes(ports: str, seed: int) -> None:
     settings = ["collectors=4", *TIMINGS["few cycles"], *pipes.TWO_SP, *pipes.PORTS[ports]]
     config = SmConfig.preset("small").with_settings(settings)
+    runner.run(runner.build(config, "Dispatcher"), "warploom.tb.test_dispatch", seed)
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("sharing", [Sharing.EVEN, Sharing.STATIC, Sharing.FAIR])
+def test_shared_pipes(sharing: Sharing, seed: int) -> None:
+    settings = ["collectors=8", *TIMINGS["few cycles"], *SHARED_PORT]
+    shared = [f"{name}.sharing={sharing}" for name in ("sp", "sfu", "mem")]
+    config = SmConfig.preset("small").with_settings([*settings, *shared])
     runner.run(runner.build(config, "Dispatcher"), "warploom.tb.test_dispatch", seed)

@@ -101,6 +101,8 @@ class DispatchStage(wiring.Component):
                 dispatcher.timing[h].eq(holder.held.timing),
                 holder.dispatched.eq(self._select[h]),
             ]
+            if dispatcher.is_shared:
+                m.d.comb += dispatcher.scheduler[h].eq(holder.held.warp)
 
     def observe(self) -> Shown:
         """Whether an instruction is selected, its holder, and its tag."""
