@@ -79,6 +79,9 @@ EXPERIMENTS = {
     "affine": Experiment(
         "[AFFINE]: affine values", "warploom.verbs.evaluate_figures:affinely", _listed("AFFINE"), "fermi",
         "warploom.evaluation.machines:affine"),
+    "units": Experiment(
+        "[HAWS], chapter 4: execution units that schedulers own and share", "warploom.verbs.evaluate_figures:unitwise",
+        ("warploom.evaluation.units:usual",), "kepler", "warploom.evaluation.machines:units"),
     "calibration": Experiment(
         "instructions per cycle beside GPGPU-Sim's", "warploom.verbs.evaluate_figures:calibrated",
         ("warploom.evaluation.calibration:usual",), "gtx480", "warploom.evaluation.machines:calibration",

@@ -10,6 +10,7 @@ from warploom.evaluation import coalescing as of_coalescing
 from warploom.evaluation import combination as of_combination
 from warploom.evaluation import gating as of_gating
 from warploom.evaluation import sampling as of_sampling
+from warploom.evaluation import units as of_units
 
 Configurations = dict[str, SmConfig]
 
@@ -38,6 +39,11 @@ def bypassing(config: SmConfig, settings: Sequence[str]) -> Configurations:
 def affine(config: SmConfig, _: Sequence[str]) -> Configurations:
     """All parts of the affine unit, and its bounds."""
     return of_affine.configurations(config)
+
+
+def units(config: SmConfig, _: Sequence[str]) -> Configurations:
+    """All ways to share units, and numbers of lanes."""
+    return of_units.configurations(config)
 
 
 def calibration(config: SmConfig, _: Sequence[str]) -> Configurations:

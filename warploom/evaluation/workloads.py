@@ -18,7 +18,8 @@ KERNELS, PROGRAMS, ALL = "kernels", "programs", "all"
 SEVEN, NAMED = "seven kernels", "named workloads"
 """The groups of all bundled kernels, and of what a user names."""
 
-LISTED = {"RADAIDEH": ("hotspot", "pathfinder"), "TFET": ("histogram", "vector_add")}
+LISTED = {"RADAIDEH": ("hotspot", "pathfinder"), "TFET": ("histogram", "vector_add"),
+          "HAWS 4.2": ("histogram", "matmul", "vector_add")}
 """The kernels that stand for benchmarks of a source; programs say this themselves."""
 
 
@@ -28,9 +29,10 @@ def names() -> list[str]:
 
 
 def listed(source: str) -> tuple[str, ...]:
-    """The programs and kernels that stand for a source's benchmarks; `source` is a key of docs/sources.md."""
+    """The programs and kernels that stand for a source's benchmarks; `source` is a key of docs/sources.md, or with the
+    number of one of its tables, those in the table."""
     programs = (program.name for program in library.programs()
-                if any(key.partition(" ")[0] == source for key in program.suite))
+                if any(source in (key, key.partition(" ")[0]) for key in program.suite))
     return (*programs, *LISTED.get(source, ()))
 
 

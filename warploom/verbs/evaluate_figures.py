@@ -18,6 +18,7 @@ from warploom.evaluation import (
     placement,
     repeating,
     tables,
+    units,
 )
 from warploom.evaluation.figures import Figure, Measured, Runs
 from warploom.evaluation.machines import COMPOSED, SCARCE
@@ -83,6 +84,13 @@ def affinely(study: Study) -> Body:
         report.table("Table 1", ("what", *[*runs][first - 1 : columns.stop - 1], "seed"),
                      [(row[0], *row[1:-1][first - 1 : columns.stop - 1], row[-1]) for row in rows])
     return {**body, **pressed, "table_1": {key: dict(zip(runs, values, strict=True)) for key, *values, _ in rows}}
+
+
+def unitwise(study: Study) -> Body:
+    """[HAWS], chapter 4: every workload under every way to share units, and with each number of lanes."""
+    runs = study.runs(study.cases())
+    return {**_figures(study, units.figures(), runs, study.preset),
+            **_pressure("by policy", runs, [units.setting(sharing) for sharing in units.POLICIES])}
 
 
 def calibrated(study: Study) -> Body:
