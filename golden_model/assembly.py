@@ -18,8 +18,14 @@ from warploom.golden_model.front_end.decisions import Decisions
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.instructions import Direct, Instructions
 from warploom.golden_model.front_end.order import Order, ProgramOrder
+from warploom.golden_model.gpu.fixed_path import FixedPath
+from warploom.golden_model.gpu.load_store import LoadStore
 from warploom.golden_model.hints.order import HintOrder
 from warploom.golden_model.integer import Evaluate
+from warploom.golden_model.mascar.owners import OneOwner
+from warploom.golden_model.mascar.saturation import Saturation
+from warploom.golden_model.memory.memory_pipe import MemoryPipe
+from warploom.golden_model.memory.port import LoadStoreUnit
 from warploom.golden_model.operands.collector import Collector
 from warploom.golden_model.operands.port import OperandStore
 from warploom.golden_model.operands.slots import SlotStore
@@ -40,12 +46,21 @@ def datapath_of(config: SmConfig, program: Program, evaluate: Evaluate, uniform_
 
 
 def decisions_of(
-    config: SmConfig, trace: Traced, statics: Sequence[Static], datapath: Datapath, checker: Checker | None
+    config: SmConfig, trace: Traced, statics: Sequence[Static], datapath: Datapath, *, saturation: Saturation,
+    checker: Checker | None,
 ) -> Decisions:
-    """The decisions that are plugged into the front end of a datapath."""
+    """The decisions that are plugged into the front end of a datapath, whose memory has this saturation."""
     if datapath.affine is None:
-        return Direct(config, Instructions(statics))
+        direct = Direct(config, Instructions(statics))
+        return OneOwner(config, direct, saturation) if config.gives_priority else direct
     return AffineDecisions(config, trace, statics, datapath.affine, datapath.operands, checker)
+
+
+def memory_of(config: SmConfig, program: Program) -> LoadStoreUnit:
+    """The load/store unit of one SM, whose path has a fixed latency."""
+    if config.gives_priority:
+        return LoadStore(config, program, FixedPath(config), lambda cycle, line: None)
+    return MemoryPipe(config, program)
 
 
 def order_of(config: SmConfig, program: Program, statics: Sequence[Static]) -> Order:

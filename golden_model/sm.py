@@ -10,7 +10,7 @@ from warploom.arch.isa import KINDS
 from warploom.arch.layout import rows_per_warp
 from warploom.arch.mechanisms import Bypass
 from warploom.golden_model.affine.uniform import UniformUnit
-from warploom.golden_model.assembly import datapath_of, decisions_of, order_of
+from warploom.golden_model.assembly import datapath_of, decisions_of, memory_of, order_of
 from warploom.golden_model.cached.last_use import mark_last_uses
 from warploom.golden_model.check import Checker, Defined
 from warploom.golden_model.external import OutsideSp, Sfu
@@ -22,7 +22,6 @@ from warploom.golden_model.front_end.steering import Steering
 from warploom.golden_model.front_end.warps import Follower, Warp
 from warploom.golden_model.inputs import Inputs, Issues
 from warploom.golden_model.integer import LAST_INTEGER
-from warploom.golden_model.memory.memory_pipe import MemoryPipe
 from warploom.golden_model.memory.port import LoadStoreUnit
 from warploom.golden_model.times import Times
 from warploom.golden_model.trace import Traced
@@ -56,7 +55,9 @@ class Sm:
         self.stride = rows_per_warp(config, trace.program.registers)
         self.datapath = datapath_of(config, trace.program, self._evaluate, UniformUnit(trace))
         self.checker = Checker() if check else None
-        self.decisions = decisions_of(config, trace, self.statics, self.datapath, self.checker)
+        self.memory = memory or memory_of(config, trace.program)
+        self.decisions = decisions_of(config, trace, self.statics, self.datapath, checker=self.checker,
+                                      saturation=self.memory.saturation)
         self.front_end = FrontEnd(config, trace, self.statics, self.decisions, blocks=blocks or Blocks(trace),
                                   order=order_of(config, trace.program, self.statics))
         self._steering = Steering(config)
@@ -68,7 +69,6 @@ class Sm:
         self.outside_sp = [OutsideSp(config.timed_pipes[number]) for number in sp]
         self._outside_sp = [outside.results for outside in self.outside_sp]
         self.sfu = {number: Sfu(config.timed_pipes[number]) for number in sfu}
-        self.memory = memory or MemoryPipe(config, trace.program)
         self.defined: dict[int, Defined] = {}
         self.occupied = 0
         """Warps resident, summed over cycles."""

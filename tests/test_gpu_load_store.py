@@ -1,7 +1,6 @@
 """The load/store unit of the GPU: on a path of fixed latency it takes the cycles of the one that knows all arrivals."""
 
 import dataclasses
-from collections import deque
 
 import pytest
 from golden_traces import random_trace
@@ -9,31 +8,13 @@ from golden_traces import random_trace
 from warploom.arch.config import SmConfig
 from warploom.compiler.compile import compile_file
 from warploom.golden_model.functional.executor import Stream
+from warploom.golden_model.gpu.fixed_path import FixedPath
 from warploom.golden_model.gpu.load_store import LoadStore
-from warploom.golden_model.gpu.packets import Kind, Request
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import Statistics, collect
 from warploom.golden_model.trace import Traced
 from warploom.kernels.library import kernel
-
-
-class FixedPath:
-    """The path of docs/contract/memory.md: a slot every `memory_interval` cycles, for which stores wait."""
-
-    def __init__(self, config: SmConfig) -> None:
-        self.arrivals: deque[tuple[int, Request]] = deque()
-        self._config, self._slot = config, 0
-
-    def takes(self, cycle: int, kind: Kind) -> bool:
-        return kind is Kind.READ or self._slot <= cycle
-
-    def send(self, cycle: int, kind: Kind, line: int, size: int) -> Request:
-        config, request = self._config, Request(kind, line, size, cycle, 0)
-        slot = max(cycle, self._slot)
-        self._slot = slot + config.memory_interval
-        self.arrivals.append((slot + config.l1_latency + config.memory_latency, request))
-        return request
 
 
 def cycle_by_cycle(config: SmConfig, trace: Traced) -> Statistics:

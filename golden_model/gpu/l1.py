@@ -34,6 +34,11 @@ class L1:
         self._sets = [CacheSet(config.l1_ways) for _ in range(config.l1_sets)]
         self._missing: dict[int, tuple[int, int]] = {}  # line to (cycle of its first look-up, loads that wait)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether no MSHR is free."""
+        return len(self._missing) >= self._config.mshrs
+
     def look(self, line: int) -> Look:
         """Look a line up. `MISSED` only says that an MSHR is free: `miss` takes it."""
         lines = self._sets[line % self._config.l1_sets]
@@ -48,7 +53,7 @@ class L1:
             self.merges += 1
             self._missing[line] = first, loads + 1
             return Look.MERGED
-        return Look.MISSED if len(self._missing) < self._config.mshrs else Look.NO_MSHR
+        return Look.NO_MSHR if self.is_full else Look.MISSED
 
     def miss(self, cycle: int, line: int) -> None:
         """A request for the line is sent."""

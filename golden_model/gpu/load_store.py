@@ -14,9 +14,14 @@ from warploom.arch.program import Program
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.gpu.l1 import L1, Look
 from warploom.golden_model.gpu.packets import Kind, Request
+from warploom.golden_model.mascar.reexecution import Reexecution
+from warploom.golden_model.mascar.saturation import Saturation
 from warploom.golden_model.memory.port import MemoryCounts
 from warploom.golden_model.memory.transactions import Transactions
 from warploom.golden_model.writeback import Result
+
+REEXECUTED = 32
+"""Loads in the re-execution queue."""
 
 
 class Path(Protocol):
@@ -24,6 +29,10 @@ class Path(Protocol):
     there, in order; the unit takes them out."""
 
     arrivals: deque[tuple[int, Request]]
+
+    @property
+    def place(self) -> int | None:
+        """The cycle from which it takes what it has refused, if that is known; otherwise it wakes the SM then."""
 
     def takes(self, cycle: int, kind: Kind) -> bool:
         """Whether a request may be sent in a cycle. If not, the SM is woken when it may."""
@@ -67,6 +76,10 @@ class LoadStore:
         self._queue: deque[tuple[int, Flight, Result | None]] = deque()
         self._current: _Instruction | None = None
         self._wait: tuple[Wait, int] | None = None  # why the next transaction waits, and since when
+        self.saturation = Saturation(measures=config.gives_priority)
+        self._reexecution = Reexecution[_Instruction, Wait](REEXECUTED if config.gives_priority else 0)
+        self._now = 0
+        self._changed = False  # saturation has changed in this cycle
         self._free_at = 0
         self._loads: dict[int, list[_Instruction]] = {}  # by line
         self._atomics: dict[Request, _Instruction] = {}
@@ -80,16 +93,21 @@ class LoadStore:
 
     def settle(self, cycle: int) -> tuple[Result | None, Flight | None, bool]:
         """See `LoadStoreUnit`."""
+        self._now = cycle
         arrivals = self._path.arrivals
         while arrivals and arrivals[0][0] <= cycle:
             self._arrive(*arrivals.popleft())
-        if self._current is not None:
-            self._transact(cycle, self._current)
+        if self._reexecution.loads and self._free_at <= cycle and self._may_retry(cycle):
+            self._retry(cycle, self._reexecution.loads[0])
+        elif self._current is not None:
+            self._go_on(cycle, self._current)
         offered = self._results[0][2] if self._results and self._results[0][0] <= cycle else None
         done = self._done.popleft()[1] if self._done and self._done[0][0] <= cycle else None
         takes = (self._current is None and bool(self._queue) and self._free_at <= cycle and self._queue[0][0] < cycle)
         if takes:
             self._take(cycle)
+        self._changed = self.saturation.settle(cycle, bool(self._reexecution.loads) or self.l1.is_full or
+                                               self._wait is not None)
         return offered, done, takes
 
     def taken(self) -> None:
@@ -102,15 +120,22 @@ class LoadStore:
         if self._path.arrivals:
             cycles.append(self._path.arrivals[0][0])
         if self._current is not None:
-            if self._wait is None:
+            if self._wait is None or self._free_at > self._now:
                 cycles.append(self._free_at)
         elif self._queue:
             cycles.append(max(self._free_at, self._queue[0][0] + 1))
+        if self._reexecution.loads and self._free_at > self._now:
+            cycles.append(self._free_at)
+        if self._changed:
+            cycles.append(self._now + 1)
+        if self._wait is not None and self._wait[0] is Wait.PATH and self._path.place is not None:
+            cycles.append(max(self._path.place, self._now + 1))
         return min(cycles, default=None)
 
     def _arrive(self, cycle: int, request: Request) -> None:
         """An answer is there."""
         if request.kind is Kind.READ:
+            self._reexecution.line_came = True
             self.l1.fill(cycle, request.line)
             waiting = self._loads.pop(request.line)
         else:
@@ -136,7 +161,7 @@ class LoadStore:
             self._pass(cycle, passes, config.shared_latency, flight, result)
         else:
             self._current = self._instruction(flight, result)
-            self._transact(cycle, self._current)
+            self._go_on(cycle, self._current)
 
     def _pass(self, cycle: int, passes: int, latency: int, flight: Flight, result: Result | None) -> None:
         """An instruction that needs no line: its passes, and the latency from the last one to its result."""
@@ -158,21 +183,64 @@ class LoadStore:
         kind = Kind.WRITE if flight.static.op is Op.ST else Kind.ATOMIC
         return _Instruction(kind, flight, result, self._order, lines)
 
-    def _transact(self, cycle: int, instruction: _Instruction) -> None:
-        """The next line of the current instruction, if it need not wait."""
+    def _go_on(self, cycle: int, instruction: _Instruction) -> None:
+        """The current instruction goes on, or waits; a load waits in the re-execution queue if that has a place."""
+        wait = self._must_follow(instruction) or self._transact(cycle, instruction)
+        if wait is not None and instruction.kind is Kind.READ and self._reexecution.has_place:
+            self._queue_again(cycle, instruction, wait)
+            wait = None
+        elif wait is None and not instruction.left:
+            self._current = None
+        self._count_wait(cycle, wait)
+
+    def _must_follow(self, instruction: _Instruction) -> Wait | None:
+        """What a store or an atomic waits for: for a load of its warp that is older and in the queue."""
+        if instruction.kind is Kind.READ:
+            return None
+        older = any(load.flight.warp is instruction.flight.warp for load in self._reexecution.loads)
+        return self._reexecution.cause if older else None
+
+    def _queue_again(self, cycle: int, load: _Instruction, cause: Wait) -> None:
+        """The current load, which waits for this, goes into the re-execution queue."""
+        assert self.saturation.counts is not None
+        self.saturation.counts.queued += 1
+        self._reexecution.put(load, cause)
+        self._current = None
+        self._free_at = cycle + 1
+
+    def _may_retry(self, cycle: int) -> bool:
+        """Whether that may be there for which the oldest load of the queue waits."""
+        if self._reexecution.cause is Wait.PATH:
+            return self._path.takes(cycle, Kind.READ)
+        return self._reexecution.line_came
+
+    def _retry(self, cycle: int, load: _Instruction) -> None:
+        """The oldest load of the queue tries its next line."""
+        assert self.saturation.counts is not None
+        self._free_at = cycle + 1
+        wait = self._transact(cycle, load)
+        if wait is not None:
+            self.saturation.counts.failed += 1
+            self._reexecution.failed(wait)
+            return
+        self.saturation.counts.served += 1
+        if not load.left:
+            self._reexecution.loads.popleft()
+
+    def _transact(self, cycle: int, instruction: _Instruction) -> Wait | None:
+        """The next line of an instruction, if it need not wait."""
         line, size = instruction.left[0]
         reads = instruction.kind is Kind.READ
         wait = self._load(cycle, line, instruction) if reads else self._send(cycle, line, size, instruction)
-        self._count_wait(cycle, wait)
         if wait is not None:
-            return
+            return wait
         instruction.left.popleft()
         self._free_at = cycle + 1
         if not instruction.left:
-            self._current = None
             if instruction.result is None:
                 self._done.append((cycle, instruction.flight))
             self._finish(instruction)
+        return None
 
     def _load(self, cycle: int, line: int, instruction: _Instruction) -> Wait | None:
         look = self.l1.look(line)

@@ -22,6 +22,11 @@ class Port:
         self.sent = self.answered = 0
         self._config, self._clock, self._number = config, clock, number
 
+    @property
+    def place(self) -> int | None:
+        """See `Path`, here and below."""
+        return None
+
     def takes(self, cycle: int, kind: Kind) -> bool:
         """Whether a request may be sent in a cycle. If not, the SM is woken when it may."""
         return self.queue.has_place(cycle * self._clock.period)

@@ -12,6 +12,7 @@ from warploom.arch.isa import Op
 from warploom.arch.modifiers import Space
 from warploom.arch.program import Program
 from warploom.golden_model.front_end.flight import Flight
+from warploom.golden_model.mascar.saturation import Saturation
 from warploom.golden_model.memory.cache import L1
 from warploom.golden_model.memory.port import MemoryCounts
 from warploom.golden_model.memory.transactions import Transactions
@@ -24,6 +25,7 @@ class MemoryPipe:
     def __init__(self, config: SmConfig, program: Program) -> None:
         self.counts = MemoryCounts()
         self.l1 = L1(config)
+        self.saturation = Saturation(measures=False)
         self._config = config
         self._transactions = Transactions(config, program)
         self._queue: deque[tuple[int, Flight, Result | None]] = deque()

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from warploom.golden_model.front_end.flight import Flight
+from warploom.golden_model.mascar.saturation import Saturation
 from warploom.golden_model.writeback import Result
 
 
@@ -38,6 +39,10 @@ class LoadStoreUnit(Protocol):
     """Takes memory instructions in order. Results leave in the order in which they become available, one a cycle."""
 
     counts: MemoryCounts
+
+    @property
+    def saturation(self) -> Saturation:
+        """Whether its memory is saturated."""
 
     @property
     def l1(self) -> Looked:

@@ -21,6 +21,7 @@ from warploom.arch.mechanisms import (
     Gating,
     Hinting,
     Layout,
+    Saturation,
     Scheduler,
     Transient,
 )
@@ -131,6 +132,7 @@ class SmConfig:
         220, MEMORY, "beyond the L1: L2 round trip and DRAM", (1, 10000), GTX_480, unit="cycles")
     memory_interval: int = number(
         4, MEMORY, "between lines from beyond the L1: this SM's share of the bandwidth", (1, 1000), OURS, unit="cycles")
+    saturation: Saturation = choice(SWITCHES["saturation"])
 
     affine: Affine = choice(SWITCHES["affine"])
 
@@ -239,6 +241,11 @@ class SmConfig:
     def searches(self) -> bool:
         """Whether a warp that waits for memory goes on with what its hardware finds."""
         return self.hints is Hinting.PREEXECUTION
+
+    @property
+    def gives_priority(self) -> bool:
+        """Whether one warp's memory instructions go first while memory is saturated."""
+        return self.saturation is Saturation.MASCAR
 
     @property
     def collector_sets(self) -> tuple[range, ...]:

@@ -11,14 +11,15 @@ from warploom.arch.mechanisms.corf import CORF
 from warploom.arch.mechanisms.descriptor import Core, Mechanism, Runs, Settings, Switch, Unit, met
 from warploom.arch.mechanisms.gating import GATING, Gating
 from warploom.arch.mechanisms.hints import HINTS, Hinting
+from warploom.arch.mechanisms.mascar import MASCAR, Saturation
 from warploom.arch.mechanisms.preexecution import PREEXECUTION
 from warploom.arch.mechanisms.register_file_cache import REGISTER_FILE_CACHE
 
 __all__ = ["Affine", "Alignment", "Bypass", "Coalescing", "Core", "Gating", "Hinting", "Layout", "Mechanism",
-           "Runs", "Scheduler", "Settings", "Switch", "Transient", "Unit", "met"]
+           "Runs", "Saturation", "Scheduler", "Settings", "Switch", "Transient", "Unit", "met"]
 
 MECHANISMS: tuple[Mechanism, ...] = (BASELINE, COALESCING, GATING, CORF, BYPASSING, REGISTER_FILE_CACHE, AFFINE,
-                                     HINTS, PREEXECUTION)
+                                     HINTS, PREEXECUTION, MASCAR)
 """All descriptors; everything that is derived from them is in this order."""
 
 SWITCHES: dict[str, Switch] = {switch.field: switch for mechanism in MECHANISMS for switch in mechanism.switches}

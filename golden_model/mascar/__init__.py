@@ -1,0 +1,1 @@
+"""MASCAR: one warp's memory instructions go first while memory is saturated (docs/contract/comparators.md)."""
