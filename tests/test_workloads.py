@@ -7,11 +7,13 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ExecutionError, LaunchError
+from warploom.arch.gpu import GpuConfig
 from warploom.evaluation import simulations, workloads
 from warploom.evaluation.affine_structure import Structure, structure
 from warploom.evaluation.bypassing_reuse import COUNTS, reuse
 from warploom.evaluation.simulations import Case
 from warploom.evaluation.workloads import chosen, listed, names, remaining, sized, traces, usual
+from warploom.golden_model.gpu.statistics import in_sequence
 from warploom.golden_model.values import Values, values
 from warploom.host.gpu import Gpu
 from warploom.programs.library import program
@@ -30,7 +32,17 @@ def test_statistics_are_the_sum_over_all_launches(config: SmConfig) -> None:
     gaussian, gpu = program("gaussian"), Gpu(config)
     gaussian.run(gpu, gaussian.inputs("tiny"))
     assert len(gpu.launches) > 10
-    assert simulations._statistics(Case("gaussian", "tiny", "off", config)) == gpu.statistics
+    assert simulations._statistics(Case("gaussian", "tiny", "off", config)) == (gpu.statistics, None)
+
+
+def test_statistics_of_a_gpu_are_the_sum_over_all_launches() -> None:
+    config = GpuConfig.preset("k20x").with_settings(["sms=2", "hints=on"])
+    gaussian, gpu = program("gaussian"), Gpu(gpu=config)
+    gaussian.run(gpu, gaussian.inputs("tiny"))
+    runs = [launched.gpu.statistics for launched in gpu.launches if launched.gpu is not None]
+    statistics, memory = simulations._statistics(Case("gaussian", "tiny", "off", config))
+    assert statistics == gpu.statistics and memory == in_sequence(runs)
+    assert memory.run_cycles == statistics.cycles and len(runs) > 10
 
 
 def test_counts_of_values_and_structure_add() -> None:

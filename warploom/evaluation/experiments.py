@@ -28,7 +28,8 @@ class Experiment:
     `Study` and returns the body of a document. `usual` are its workloads, unless a user names some: a function and its
     arguments, empty for none. `preset` is the machine, with `gpu` a GPU, else an SM; empty for none. `configurations`
     is a function of the machine and the user's settings, by whose result each workload is simulated; empty if none is.
-    `refuses` has the options that make no sense, with the reason. `size` is that of the inputs, unless a user names
+    `cases` is a function of the study that says what to simulate, unless it is all workloads on all machines. `refuses`
+    has the options that make no sense, with the reason. `size` is that of the inputs, unless a user names
     one. With the option `unless` it is not one of all experiments."""
 
     what: str
@@ -36,6 +37,7 @@ class Experiment:
     usual: tuple[Any, ...] = ()
     preset: str = ""
     configurations: str = ""
+    cases: str = ""
     refuses: Mapping[str, str] = field(default_factory=dict)
     size: str = "default"
     unless: str = ""
@@ -82,6 +84,10 @@ EXPERIMENTS = {
     "units": Experiment(
         "[HAWS], chapter 4: execution units that schedulers own and share", "warploom.verbs.evaluate_figures:unitwise",
         ("warploom.evaluation.units:usual",), "kepler", "warploom.evaluation.machines:units"),
+    "haws": Experiment(
+        "[HAWS], chapter 5: hints for order", "warploom.verbs.evaluate_haws:show", ("warploom.evaluation.haws:groups",),
+        "hd7970", "warploom.evaluation.machines:haws", "warploom.evaluation.haws:cases",
+        refuses={BLOCKS: "blocks share the memory of a GPU: a sample of them would not load it"}, gpu=True),
     "calibration": Experiment(
         "instructions per cycle beside GPGPU-Sim's", "warploom.verbs.evaluate_figures:calibrated",
         ("warploom.evaluation.calibration:usual",), "gtx480", "warploom.evaluation.machines:calibration",

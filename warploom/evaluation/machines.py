@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 
 from warploom.arch.config import SmConfig
+from warploom.arch.gpu import GpuConfig
 from warploom.evaluation import affine as of_affine
 from warploom.evaluation import bypassing as of_bypassing
 from warploom.evaluation import calibration as of_calibration
 from warploom.evaluation import coalescing as of_coalescing
 from warploom.evaluation import combination as of_combination
 from warploom.evaluation import gating as of_gating
+from warploom.evaluation import haws as of_haws
 from warploom.evaluation import sampling as of_sampling
 from warploom.evaluation import units as of_units
 
@@ -54,6 +56,11 @@ def calibration(config: SmConfig, _: Sequence[str]) -> Configurations:
 def combination(config: SmConfig, _: Sequence[str]) -> Configurations:
     """All combinations of the mechanisms."""
     return of_combination.configurations(config)
+
+
+def haws(gpu: GpuConfig, settings: Sequence[str]) -> dict[str, GpuConfig]:
+    """Without and with hints, on an SM with all warps and with few."""
+    return of_haws.configurations(gpu, settings)
 
 
 def sampling(config: SmConfig, _: Sequence[str]) -> Configurations:

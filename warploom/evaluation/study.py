@@ -1,5 +1,6 @@
 """A study: an experiment with the machine, the workloads and the inputs that a user wants, and what it has found."""
 
+import pkgutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -89,7 +90,10 @@ class Study:
         return self.experiment.machines(self.machine, self.wanted.settings) if self.experiment.configurations else {}
 
     def cases(self) -> list[Case]:
-        """Every workload on every machine."""
+        """Every workload on every machine, or what the experiment says."""
+        if self.experiment.cases:
+            found: list[Case] = pkgutil.resolve_name(self.experiment.cases)(self)
+            return found
         return cases(self.names, self.wanted.size, self.configurations(), self.wanted.blocks)
 
     def runs(self, needed: Sequence[Case]) -> dict[str, Runs]:

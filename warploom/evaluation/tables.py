@@ -1,6 +1,6 @@
 """Figures as tables on the terminal: a row for each kernel, their averages, and the published value below them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import isclose
 
 from rich import box
@@ -28,12 +28,16 @@ def show(measured: Measured) -> None:
 def show_averages(figures: Iterable[Measured]) -> None:
     """Print all averages that have a published value."""
     found = list(figures)
-    rows = [[measured.figure.heading, key,
-             *(f"{average:.1f}" for average in averages(column, measured.groups).values()), published]
+    groups = dict.fromkeys(group for measured in found for group in measured.groups)
+    rows = [[measured.figure.heading, key, *_in(groups, averages(column, measured.groups)), published]
             for measured in found for key, column in _columns(measured).items()
             if (published := _published(measured, key)) != "-"]
-    groups = dict.fromkeys(group for measured in found for group in measured.groups)
     _print("Averages beside the published ones, %", ["figure", "bar", *groups, "published"], rows, words=2)
+
+
+def _in(groups: Iterable[str], values: Mapping[str, float]) -> list[str]:
+    """The average over each group, a dash for groups that a figure does not have."""
+    return [f"{values[group]:.1f}" if group in values else "-" for group in groups]
 
 
 def _columns(measured: Measured) -> dict[str, dict[str, float]]:

@@ -18,9 +18,11 @@ KERNELS, PROGRAMS, ALL = "kernels", "programs", "all"
 SEVEN, NAMED = "seven kernels", "named workloads"
 """The groups of all bundled kernels, and of what a user names."""
 
-LISTED = {"RADAIDEH": ("hotspot", "pathfinder"), "TFET": ("histogram", "vector_add"),
-          "HAWS 4.2": ("histogram", "matmul", "vector_add")}
-"""The kernels that stand for benchmarks of a source; programs say this themselves."""
+LISTED = {
+    "RADAIDEH": ("hotspot", "pathfinder"), "TFET": ("histogram", "vector_add"),
+    "HAWS 4.2": ("histogram", "matmul", "vector_add"), "HAWS 5.1": ("matmul", "reduction"), "HAWS 5.3": ("matmul",),
+}
+"""The kernels that stand for benchmarks of a source, or of one of its tables; programs say this themselves."""
 
 
 def names() -> list[str]:

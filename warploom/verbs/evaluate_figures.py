@@ -112,14 +112,19 @@ def placed(study: Study) -> Body:
 
 def _figures(study: Study, figures: Iterable[Figure], runs: Mapping[str, Runs], presets: str) -> Body:
     """Draw and print figures, and keep the statistics of all runs; `presets` names the machine."""
-    return {**_measured(study, figures, runs, presets), "settings": _settings(study, runs), "runs": _statistics(runs),
+    return {**_measured(study, figures, runs, presets), **recorded(study, runs)}
+
+
+def recorded(study: Study, runs: Mapping[str, Runs]) -> Body:
+    """The statistics of all runs, and how to repeat one."""
+    return {"settings": _settings(study, runs), "runs": _statistics(runs),
             **({"memory": found} if (found := _memory(runs)) else {})}
 
 
 def _settings(study: Study, runs: Mapping[str, Runs]) -> Body:
     """How to repeat a run of each setting."""
-    of_kernel = next(iter(runs.values()))
-    return {setting: repeating.options(run.machine, study.preset) for setting, run in of_kernel.items()}
+    return {setting: repeating.options(run.machine, study.preset)
+            for of_kernel in runs.values() for setting, run in of_kernel.items()}
 
 
 def _statistics(runs: Mapping[str, Runs]) -> Body:
@@ -136,9 +141,13 @@ def _memory(runs: Mapping[str, Runs]) -> Body:
 
 
 def _measured(study: Study, figures: Iterable[Figure], runs: Mapping[str, Any], presets: str) -> Body:
-    """Draw and print figures."""
+    """Draw and print figures of all workloads."""
+    return shown(study, [figure.measure(runs, study.groups) for figure in figures], presets)
+
+
+def shown(study: Study, found: list[Measured], presets: str) -> Body:
+    """Draw and print figures; `presets` names the machine."""
     wanted = study.wanted
-    found = [figure.measure(runs, study.groups) for figure in figures]
     what = ", ".join([presets, *wanted.settings, f"{wanted.size} size"])
     _draw(found, wanted.charts, what)
     for measured in found:

@@ -7,7 +7,8 @@ import numpy as np
 from warploom.host.gpu import Gpu
 from warploom.programs.library import Inputs, Outputs
 
-SUITE = {"HAWS 4.2": "Bitonic Sort", "HAWS 5.1": "Bitonic Sort", "HAWS 6.2": "Bitonic Sort"}
+SUITE = {"HAWS 4.2": "Bitonic Sort", "HAWS 5.1": "Bitonic Sort", "HAWS 5.3": "Bitonic Sort",
+         "HAWS 6.2": "Bitonic Sort"}
 
 SIZES = {"tiny": (7, 32), "default": (12, 256), "large": (17, 256)}
 """Binary logarithm of the number of keys, and threads of a block."""

@@ -1,0 +1,19 @@
+"""``warploom evaluate haws``: hints for order on GPUs."""
+
+from warploom import report
+from warploom.evaluation import haws
+from warploom.evaluation.hinted_code import CODE
+from warploom.evaluation.study import Study
+from warploom.verbs import Body
+from warploom.verbs.evaluate_figures import recorded, shown
+
+
+def show(study: Study) -> Body:
+    """Every program of Tables 5.1 and 5.3 without and with hints, the figures, and what explains them."""
+    runs, code = study.runs(study.cases()), study.by_workload(CODE, "compiling")
+    machines = f"{study.preset} ({', '.join(haws.SCALE)}), {haws.KEPLER} ({', '.join(haws.KEPLER_SCALE)})"
+    body = shown(study, haws.measured(runs, code, study.groups, study.config), machines)
+    rows = haws.circumstances(runs, study.groups)
+    report.table(f"Gain of hints on {study.preset}, and what it depends on", haws.CIRCUMSTANCES, rows)
+    return {**body, **recorded(study, runs),
+            "circumstances": [dict(zip(haws.CIRCUMSTANCES, row, strict=True)) for row in rows]}
