@@ -40,30 +40,29 @@ def test_the_tables_of_the_source() -> None:
 
 
 def test_machines_keep_the_bandwidth_of_an_sm() -> None:
-    """Scaled machines have, within a fifth, the SMs for each slice and channel that the whole ones have."""
+    """Scaled machines have at least the share of L2 and DRAM of an SM, and less than one and a half of it."""
     machines = {**haws.configurations(GPU, ()), **haws.kepler(())}
     for setting, machine in machines.items():
         assert isinstance(machine, GpuConfig)
         whole = GpuConfig.preset(machine.name)
-        for part in ("slices", "channels"):
-            ratio = machine.sms / getattr(machine, part) * getattr(whole, part) / whole.sms
-            assert 0.8 < ratio < 1.2, (setting, part)
+        for share in (lambda gpu: gpu.channels * gpu.dram_bytes, lambda gpu: gpu.slices * gpu.l2_sets):
+            assert 1 <= share(machine) / share(whole) * whole.sms < 1.5, setting
         assert machine.sm.reorders == setting.endswith("_hints")
     assert machines["few_off"].sm.warps == 8 and machines["kepler_off"].sm.scheduler == "lrr"
 
 
 def test_settings_of_a_user_come_after_the_scale() -> None:
-    machine = haws.configurations(GPU, ["sms=32", "slices=6", "channels=6"])["full_off"]
+    machine = haws.configurations(GPU, ["sms=32", "slices=6", "channels=6", "l2_sets=128", "dram_bytes=32"])["full_off"]
     assert machine == GPU
 
 
 def test_each_table_runs_on_its_gpu() -> None:
     asked = Study("haws", Wanted("tiny", Path())).cases()
-    assert len(asked) == 12 * 4 + 5 * 2
+    assert len(asked) == 12 * 6 + 5 * 3
     assert {case.workload for case in asked if case.setting.startswith("kepler")} == set(haws.groups()[haws.ON_KEPLER])
     named = Study("haws", Wanted("tiny", Path(), workloads=["mvt"])).cases()
-    assert [case.setting for case in named] == ["full_off", "full_hints", "few_off", "few_hints", "kepler_off",
-                                                "kepler_hints"]
+    assert [case.setting for case in named] == [f"{machine}_{scheduler}" for machine in ("full", "few", "kepler")
+                                                for scheduler in ("off", "hints", "preexecution")]
 
 
 def test_every_cycle_of_the_schedulers_has_a_kind() -> None:

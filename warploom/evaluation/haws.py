@@ -16,19 +16,22 @@ from warploom.evaluation.workloads import NAMED, listed
 if TYPE_CHECKING:
     from warploom.evaluation.study import Study
 
-SCALE = ("sms=5", "slices=1", "channels=1")
-"""A sixth of `hd7970`, whose 32 SMs have six slices and channels."""
+SCALE = ("sms=1", "slices=1", "channels=1", "l2_sets=32", "dram_bytes=8")
+"""One SM of `hd7970` with its share of L2 and DRAM, rounded up to powers of two: a 32nd of six slices and channels."""
 
 KEPLER = "k20x"
 """The GPU of Fig. 5.16."""
 
-KEPLER_SCALE = ("sms=2", "slices=2", "channels=1")
-"""A sixth of it: 14 SMs have twelve slices and six channels."""
+KEPLER_SCALE = ("sms=1", "slices=1", "channels=1", "dram_bytes=16")
+"""The same of it: a 14th of twelve slices and six channels."""
 
 OFF, ON = "off", "hints"
 
-SCHEDULERS: Mapping[str, Sequence[str]] = {OFF: (), ON: ("hints=on",)}
+SCHEDULERS: Mapping[str, Sequence[str]] = {OFF: (), ON: ("hints=on",), "preexecution": ("hints=preexecution",)}
 """What is compared, with its settings."""
+
+AHEAD = (ON, "preexecution")
+"""Those in which a warp that waits executes later instructions."""
 
 FULL, FEW, KEPLER_FULL = "full", "few", "kepler"
 
@@ -102,8 +105,8 @@ def measured(
     table = members(found, MEMORY_BOUND, OTHERS, NAMED)
     both = {name: Hinted(runs[name][name_of(FULL, ON)], code[name]) for name in _names(table)}
     return [*of(table, code, code_figures(config)), *of(table, runs, run_figures()),
-            *of(members(found, OTHERS), runs, [speed_up("5.10, others")]), *of(table, both, mode_figures()),
-            *of(members(found, ON_KEPLER, NAMED), runs, [speed_up("5.16", KEPLER_FULL)])]
+            *of(members(found, OTHERS), runs, [speed_up("Fig. 5.10, others")]), *of(table, both, mode_figures()),
+            *of(members(found, ON_KEPLER, NAMED), runs, [speed_up("Fig. 5.16", KEPLER_FULL)])]
 
 
 def code_figures(config: SmConfig) -> list[Figure]:
@@ -112,10 +115,10 @@ def code_figures(config: SmConfig) -> list[Figure]:
         "long latency": lambda code: code.long_latency, "independent": lambda code: code.independent,
         "others": lambda code: code.instructions - code.long_latency - code.independent}
     return [
-        _figure("5.2", "Instructions of the code", {
+        _figure("Fig. 5.2", "Instructions of the code", {
             key: (lambda code, count=count: share(count(code), code.instructions))
             for key, count in kinds.items()}, stacked=True),
-        _figure("5.5", "Registers that resident warps use", {"vector": lambda c: bars.register_usage(c, config)}),
+        _figure("Fig. 5.5", "Registers that resident warps use", {"vector": lambda c: bars.register_usage(c, config)}),
     ]
 
 
@@ -124,14 +127,16 @@ def run_figures() -> list[Figure]:
     each = {OFF: "baseline", ON: ON}
     shares = {"issued": bars.issued, **{kind: bars.stalled(kind) for kind in bars.CYCLES}}
     return [
-        speed_up("5.10"), speed_up("8 warps", FEW),
-        *(_figure("5.11", "Cycles of the schedulers", {key: _of(value, scheduler) for key, value in shares.items()},
-                  title, stacked=True) for scheduler, title in each.items()),
-        _figure("5.12", "Cycles in which schedulers wait for memory", {
+        speed_up("Fig. 5.10"), speed_up("8 warps", FEW),
+        *(_figure("Fig. 5.11", "Cycles of the schedulers", {
+            key: _of(value, scheduler) for key, value in shares.items()}, title, stacked=True)
+          for scheduler, title in each.items()),
+        _figure("Fig. 5.12", "Cycles in which schedulers wait for memory", {
             title: _of(bars.stalled("long latency stall"), scheduler) for scheduler, title in each.items()}),
-        _figure("5.13", "Instructions in hint mode, of the times that a warp enters it", {
-            ON: _of(bars.each_time, ON)}),
-        _figure("Copies", "Copies of renamed results, of all that issues", {ON: _of(bars.copies, ON)}),
+        _figure("Fig. 5.13", "Instructions in hint mode, of the times that a warp enters it", {
+            scheduler: _of(bars.each_time, scheduler) for scheduler in AHEAD}),
+        _figure("Copies", "Copies of renamed results, of all that issues", {
+            scheduler: _of(bars.copies, scheduler) for scheduler in AHEAD}),
     ]
 
 
@@ -146,8 +151,8 @@ def speed_up(number: str, machine: str = FULL) -> Figure:
 def mode_figures() -> list[Figure]:
     """What issues in hint mode, of all that a program executes."""
     return [
-        _figure("5.14", "ALU instructions that issue in hint mode", {ON: lambda both: bars.alu(*both)}),
-        _figure("5.15", "Loads that issue in hint mode", {ON: lambda both: bars.loads(*both)}),
+        _figure("Fig. 5.14", "ALU instructions that issue in hint mode", {ON: lambda both: bars.alu(*both)}),
+        _figure("Fig. 5.15", "Loads that issue in hint mode", {ON: lambda both: bars.loads(*both)}),
     ]
 
 
@@ -157,7 +162,7 @@ def _of(value: bars.Value, scheduler: str) -> Callable[[Runs], float]:
 
 def _figure(number: str, title: str, values: Mapping[str, Callable[..., float]], note: str = "", *,
             stacked: bool = False) -> Figure:
-    return Figure(f"HAWS, {'Fig. ' if number[0].isdigit() else ''}{number}", title,
+    return Figure(f"HAWS, {number}", title,
                   tuple(Series(key, value) for key, value in values.items()), stacked=stacked, note=note)
 
 
