@@ -82,7 +82,7 @@ class Delayed:
 def plugged(monkeypatch: pytest.MonkeyPatch, plug_in: Callable[[Direct], Any], **fields: Any) -> Sm:
     """An SM with other decisions."""
 
-    def decisions_of(config: SmConfig, trace: Trace, statics: Sequence[Static], *others: object) -> Any:
+    def decisions_of(config: SmConfig, trace: Trace, statics: Sequence[Static], *others: object, **more: object) -> Any:
         return plug_in(Direct(config, Instructions(statics)))
 
     monkeypatch.setattr(warploom.golden_model.sm, "decisions_of", decisions_of)
