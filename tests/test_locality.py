@@ -190,7 +190,7 @@ def test_nobody_else_is_picked_while_the_group_may_issue() -> None:
     slot; while it may issue, others do not."""
     rng, made = random.Random(5), ByGroup(0xFFFF)
     states: dict[int, tuple[int, bool]] = {}  # by slot: the group, and whether it runs
-    current, last, alone = -1, -1, 0
+    current, last, alone = 0, -1, 0
     for _ in range(5000):
         slot = rng.randrange(16)
         if slot not in states:

@@ -3,17 +3,19 @@
 from collections.abc import Callable, Mapping
 
 from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import GROUP_BITS
 from warploom.arch.launch import Launch, Locality
 from warploom.arch.mechanisms import Scheduler
 
 Group = Callable[[int], int]
 """The group of a warp, by the warp's number in the grid: a number that all warps of the group have."""
 
-ROWS, WARPS, COLUMNS = 32, 32, 1024
-"""Rows of the grid, warps of a block and columns of the grid that group numbers of 10 bits tell apart."""
+GROUPS = 1 << GROUP_BITS
+"""Group numbers, one for each column of the grid."""
 
-GROUPS = 1 << 10
-"""Group numbers."""
+WARPS = 32
+ROWS = GROUPS // WARPS
+"""Warps of a block and rows of the grid that group numbers tell apart."""
 
 
 def groups_of(config: SmConfig, launch: Launch) -> Group:
@@ -32,12 +34,12 @@ def _by_hint(config: SmConfig, launch: Launch) -> Group:
     if launch.locality is Locality.NONE:
         return _all(config, launch)
     if launch.locality is Locality.DATA:
-        groups = -(-config.warps // config.schedulers // config.active_warps)
+        groups = -(-config.scheduler_warps // config.active_warps)
         return lambda number: number // config.schedulers % groups
     warps, columns = launch.warps_per_block, launch.grid[0]
     if launch.locality is Locality.LINES:
         return lambda number: number // warps // columns % ROWS * WARPS + number % warps
-    return lambda number: number // warps % columns % COLUMNS
+    return lambda number: number // warps % columns % GROUPS
 
 
 class Neighbours:

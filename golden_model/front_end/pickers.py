@@ -121,7 +121,7 @@ class ByGroup:
     def __init__(self, own: int) -> None:
         self.own = self.scope = own
         self._last = -1
-        self._current = -1  # a group
+        self._current = 0  # a group
         self._groups: dict[int, int] = {}  # by slot
         self._members: dict[int, int] = {}  # the slots of each group
         self._running = 0  # slots whose warp has something to issue and does not wait for long

@@ -339,6 +339,11 @@ class SmConfig:
         return self.collectors + self.address_slots
 
     @property
+    def scheduler_warps(self) -> int:
+        """The number of warp slots of a scheduler."""
+        return self.warps // self.schedulers
+
+    @property
     def divides_metadata(self) -> bool:
         """Whether metadata tables are divided among the issue ports, so that a register has another address in them."""
         return self.issue_ports > 1 and (self.has_sides or self.has_zero_mask)

@@ -18,6 +18,12 @@ Fields = list[tuple[str, int]]
 TAG_BITS = 10
 """Tags name instructions in flight; the front end assigns them in turn."""
 
+GROUP_BITS = 10
+"""A group of warps (docs/contract/locality.md)."""
+
+BLOCK_BITS, CHUNK_BITS = 31, 6
+"""The linear index of a block, and the blocks of a chunk, at most 32."""
+
 WARP_BITS = LANES * 32
 """Bits of a warp register."""
 

@@ -88,6 +88,10 @@ EXPERIMENTS = {
         "[HAWS], chapter 5: hints for order", "warploom.verbs.evaluate_haws:show", ("warploom.evaluation.haws:groups",),
         "hd7970", "warploom.evaluation.machines:haws", "warploom.evaluation.haws:cases",
         refuses={BLOCKS: "blocks share the memory of a GPU: a sample of them would not load it"}, gpu=True),
+    "locality": Experiment(
+        "[HAWS], chapter 6: launch hints for locality", "warploom.verbs.evaluate_figures:local",
+        ("warploom.evaluation.locality:usual",), "k20x", "warploom.evaluation.machines:locality",
+        refuses={BLOCKS: "a GPU is timed whole"}, gpu=True),
     "calibration": Experiment(
         "instructions per cycle beside GPGPU-Sim's", "warploom.verbs.evaluate_figures:calibrated",
         ("warploom.evaluation.calibration:usual",), "gtx480", "warploom.evaluation.machines:calibration",

@@ -11,6 +11,7 @@ from warploom.evaluation import coalescing as of_coalescing
 from warploom.evaluation import combination as of_combination
 from warploom.evaluation import gating as of_gating
 from warploom.evaluation import haws as of_haws
+from warploom.evaluation import locality as of_locality
 from warploom.evaluation import sampling as of_sampling
 from warploom.evaluation import units as of_units
 
@@ -61,6 +62,11 @@ def combination(config: SmConfig, _: Sequence[str]) -> Configurations:
 def haws(gpu: GpuConfig, settings: Sequence[str]) -> dict[str, GpuConfig]:
     """Without and with hints, on an SM with all warps and with few."""
     return of_haws.configurations(gpu, settings)
+
+
+def locality(gpu: GpuConfig, settings: Sequence[str]) -> dict[str, GpuConfig]:
+    """With and without what follows launch hints, on a GPU as large as the inputs."""
+    return of_locality.configurations(gpu, settings)
 
 
 def sampling(config: SmConfig, _: Sequence[str]) -> Configurations:

@@ -15,6 +15,7 @@ from warploom.evaluation import (
     charts,
     coalescing,
     gating,
+    locality,
     placement,
     repeating,
     tables,
@@ -91,6 +92,15 @@ def unitwise(study: Study) -> Body:
     runs = study.runs(study.cases())
     return {**_figures(study, units.figures(), runs, study.preset),
             **_pressure("by policy", runs, [units.setting(sharing) for sharing in units.POLICIES])}
+
+
+def local(study: Study) -> Body:
+    """[HAWS], chapter 6: every workload on every machine, every figure, and the loads of each MSHR."""
+    runs = study.runs(study.cases())
+    body = _figures(study, locality.figures(), runs, f"{study.preset}, {' '.join(locality.SCALED)}")
+    rows = locality.loads(runs)
+    report.table("Fig. 6.12: loads for each MSHR", locality.COLUMNS, rows)
+    return {**body, "loads_per_entry": [dict(zip(locality.COLUMNS, row, strict=True)) for row in rows]}
 
 
 def calibrated(study: Study) -> Body:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from warploom.arch.launch import Locality
 from warploom.host.gpu import Gpu
 from warploom.programs.library import Inputs, Outputs
 
@@ -26,7 +27,7 @@ def run(gpu: Gpu, given: Inputs) -> Outputs:
     keys, threads = gpu.array(given["keys"], "keys"), given["threads"]
     for stage in range(len(given["keys"]).bit_length() - 1):
         for step in range(stage, -1, -1):
-            sort[len(given["keys"]) // 2 // threads, threads](keys, stage, 1 << step)
+            sort[len(given["keys"]) // 2 // threads, threads, Locality.DATA](keys, stage, 1 << step)
     return {"keys": keys.numpy()}
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from warploom.arch.launch import Locality
 from warploom.host.gpu import Gpu
 from warploom.kernels.references import fma
 from warploom.programs.library import Inputs, Outputs, blocks
@@ -27,7 +28,8 @@ def run(gpu: Gpu, given: Inputs) -> Outputs:
     convolve = gpu.module(Path(__file__).with_name("conv_2d.ptx"))["convolve"]
     values, out = gpu.array(given["in"], "in"), gpu.zeros(given["in"].shape, np.float32, "out")
     rows, columns = values.shape
-    convolve[(blocks(columns, WIDTH), blocks(rows, HEIGHT)), (WIDTH, HEIGHT)](values, out, rows, columns)
+    convolve[(blocks(columns, WIDTH), blocks(rows, HEIGHT)), (WIDTH, HEIGHT), Locality.BOUNDARY](
+        values, out, rows, columns)
     return {"out": out.numpy()}
 
 

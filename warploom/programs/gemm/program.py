@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from warploom.arch.launch import Locality
 from warploom.host.gpu import Gpu
 from warploom.kernels.references import fma
 from warploom.programs.library import Inputs, Outputs, blocks
@@ -29,7 +30,7 @@ def run(gpu: Gpu, given: Inputs) -> Outputs:
     gemm = gpu.module(Path(__file__).with_name("gemm.ptx"))["gemm"]
     a, b, c = (gpu.array(given[name], name) for name in "abc")
     (rows, columns), inner = c.shape, a.shape[1]
-    gemm[(blocks(columns, WIDTH), blocks(rows, HEIGHT)), (WIDTH, HEIGHT)](
+    gemm[(blocks(columns, WIDTH), blocks(rows, HEIGHT)), (WIDTH, HEIGHT), Locality.LINES](
         a, b, c, rows, columns, inner, ALPHA, BETA)
     return {"c": c.numpy()}
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from warploom.arch.launch import Locality
 from warploom.host.gpu import Gpu
 from warploom.programs.library import Inputs, Outputs, blocks
 
@@ -30,8 +31,8 @@ def run(gpu: Gpu, given: Inputs) -> Outputs:
     after = gpu.zeros(square.shape, np.float32, "after")
     grid, block = (blocks(n, WIDTH), blocks(n, HEIGHT)), (WIDTH, HEIGHT)
     for _ in range(given["steps"]):
-        module["relax"][grid, block](square, after, n)
-        module["copy_inner"][grid, block](square, after, n)
+        module["relax"][grid, block, Locality.BOUNDARY](square, after, n)
+        module["copy_inner"][grid, block, Locality.BOUNDARY](square, after, n)
     return {"square": square.numpy()}
 
 

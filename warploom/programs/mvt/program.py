@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from warploom.arch.launch import Locality
 from warploom.host.gpu import Gpu
 from warploom.kernels.references import fma
 from warploom.programs.library import Inputs, Outputs, blocks
@@ -27,8 +28,8 @@ def run(gpu: Gpu, given: Inputs) -> Outputs:
     module = gpu.module(Path(__file__).with_name("mvt.ptx"))
     a, x1, x2, y1, y2 = (gpu.array(given[name], name) for name in ("a", "x1", "x2", "y1", "y2"))
     n, threads = len(given["a"]), given["threads"]
-    module["rows"][blocks(n, threads), threads](a, x1, y1, n)
-    module["columns"][blocks(n, threads), threads](a, x2, y2, n)
+    module["rows"][blocks(n, threads), threads, Locality.DATA](a, x1, y1, n)
+    module["columns"][blocks(n, threads), threads, Locality.DATA](a, x2, y2, n)
     return {"x1": x1.numpy(), "x2": x2.numpy()}
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from warploom.arch.launch import Locality
 from warploom.host.gpu import Gpu
 from warploom.programs.library import Inputs, Outputs
 
@@ -24,7 +25,7 @@ def run(gpu: Gpu, given: Inputs) -> Outputs:
     rows = gpu.array(given["rows"], "rows")
     count, length = rows.shape
     sums = gpu.zeros(rows.shape, np.int32, "sums")
-    scan[count, length // 2, rows.dtype.itemsize * length](rows, sums)
+    scan[count, length // 2, rows.dtype.itemsize * length, Locality.DATA](rows, sums)
     return {"sums": sums.numpy()}
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from warploom.arch.launch import Locality
 from warploom.host.gpu import Gpu
 from warploom.programs.library import Inputs, Outputs, blocks
 
@@ -27,7 +28,7 @@ def run(gpu: Gpu, given: Inputs) -> Outputs:
     matrix = gpu.array(given["matrix"], "matrix")
     rows, columns = matrix.shape
     out = gpu.zeros((columns, rows), np.float32, "transpose")
-    transpose[(blocks(columns, SIDE), blocks(rows, SIDE)), (SIDE, ROWS)](matrix, out, rows, columns)
+    transpose[(blocks(columns, SIDE), blocks(rows, SIDE)), (SIDE, ROWS), Locality.LINES](matrix, out, rows, columns)
     return {"transpose": out.numpy()}
 
 

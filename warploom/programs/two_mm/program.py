@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from warploom.arch.launch import Locality
 from warploom.host.gpu import Gpu
 from warploom.kernels.references import fma
 from warploom.programs.library import Inputs, Outputs, blocks
@@ -30,7 +31,7 @@ def run(gpu: Gpu, given: Inputs) -> Outputs:
     abc = gpu.zeros((a.shape[0], c.shape[1]), np.float32, "abc")
     for left, right, product in ((a, b, ab), (ab, c, abc)):
         (rows, columns), inner = product.shape, left.shape[1]
-        multiply[(blocks(columns, WIDTH), blocks(rows, HEIGHT)), (WIDTH, HEIGHT)](
+        multiply[(blocks(columns, WIDTH), blocks(rows, HEIGHT)), (WIDTH, HEIGHT), Locality.LINES](
             left, right, product, rows, columns, inner)
     return {"ab": ab.numpy(), "abc": abc.numpy()}
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from warploom.arch.launch import Locality
 from warploom.host.gpu import Gpu
 from warploom.programs.library import Inputs, Outputs
 
@@ -27,7 +28,7 @@ def run(gpu: Gpu, given: Inputs) -> Outputs:
     values, count, threads = gpu.array(given["values"], "values"), len(given["values"]), given["threads"]
     distance = 1
     while distance < count:
-        step[count // 2 // threads, threads](values, distance)
+        step[count // 2 // threads, threads, Locality.DATA](values, distance)
         distance *= 2
     return {"values": values.numpy()}
 

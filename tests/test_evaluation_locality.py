@@ -1,0 +1,54 @@
+"""`warploom evaluate locality`: its machines, its workloads, and its figures (docs/locality.md)."""
+
+import pytest
+
+from warploom.arch.gpu import GpuConfig
+from warploom.arch.launch import Locality
+from warploom.evaluation import locality
+from warploom.evaluation.figures import Runs
+from warploom.evaluation.simulations import cases, simulate_all
+from warploom.evaluation.workloads import traces
+
+NAME = "transpose"
+
+
+@pytest.fixture(scope="module")
+def runs() -> dict[str, Runs]:
+    """Four blocks, on two SMs with room for two each."""
+    machines = locality.configurations(GpuConfig.preset("k20x"), ["sms=2", "blocks=2", "slices=2", "channels=1"])
+    return simulate_all(cases([NAME], "tiny", machines), lambda case: None).runs
+
+
+def test_machines_differ_in_what_follows_the_hint() -> None:
+    machines = locality.configurations(GpuConfig.preset("k20x"), ["mshrs=8", "sms=2"])
+    assert {name: (each.block_scheduler, each.sm.scheduler) for name, each in machines.items()} == {
+        "lrr": ("in_turn", "lrr"), "cta_aware": ("in_turn", "cta_aware"), "mascar": ("in_turn", "lrr"),
+        "blocks": ("locality", "lrr"),
+        "warps": ("in_turn", "locality"), "locality": ("locality", "locality")}
+    assert {(each.sms, each.slices, each.sm.mshrs) for each in machines.values()} == {(2, 4, 8)}
+
+
+@pytest.mark.parametrize(("group", "hints"), [
+    (locality.HIGH, {Locality.LINES, Locality.BOUNDARY}), (locality.LOW, {Locality.DATA})])
+def test_003_table_6_2_programs_launch_with_their_hints(group: str, hints: set[Locality]) -> None:
+    for name in locality.TYPES[group]:
+        assert {launch.launch.locality for launch in traces(name, "tiny")} <= hints, name
+
+
+def test_figures_are_those_of_the_runs(runs: dict[str, Runs]) -> None:
+    found = {figure.number: figure.measure(runs).values for figure in locality.figures()}
+    of_setting = {name: run.memory for name, run in runs[NAME].items()}
+    base, hinted = of_setting["lrr"], of_setting["locality"]
+    assert base is not None and hinted is not None and base.duplicates
+    assert found["HAWS, Fig. 6.1"]["lrr"][NAME] == pytest.approx(100 * base.duplicates / base.entries)
+    assert found["HAWS, Fig. 6.10"]["locality"][NAME] == pytest.approx(100 * (base.run_cycles / hinted.run_cycles - 1))
+    assert found["HAWS, Fig. 6.11"]["locality"][NAME] == pytest.approx(100 * hinted.duplicates / base.duplicates)
+    assert set(found["HAWS, Fig. 6.12"]) == {"cta_aware", "mascar", "blocks", "warps", "locality"}
+
+
+def test_adjacent_blocks_need_fewer_mshrs(runs: dict[str, Runs]) -> None:
+    """Rows of 60 numbers: the lines at the boundary of two blocks of a row are read by one SM, and by one load."""
+    lrr, blocks = (locality.memory(runs[NAME][name]) for name in ("lrr", "blocks"))
+    assert blocks.entries < lrr.entries and blocks.duplicates < lrr.duplicates
+    rows = locality.loads(runs)
+    assert rows[0][0] == NAME and rows[0][1] < rows[0][1 + list(locality.MACHINES).index("blocks")]
