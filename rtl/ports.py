@@ -238,7 +238,8 @@ def delivery(config: SmConfig) -> wiring.Signature:
     """Write latches to windows: results that collectors may take.
 
     coming, coming_warp : for each writer, the result that its latch takes at the end of this cycle, and its warp.
-    deliver : for each of them, whether it will be delivered to the collector of that warp; in the same cycle.
+    deliver : for each of them, whether it will be delivered to the collector of that warp; in the same cycle, and
+        unspecified without a result.
     delivery, delivery_warp : for each path, the result that is delivered in this cycle (of its completion), and its
         warp.
     due : the paths whose result is delivered when it completes, of those with the same warp only the first; early in
@@ -289,7 +290,8 @@ def credits(config: SmConfig) -> dict[str, wiring.Member]:
 def forward(config: SmConfig) -> wiring.Signature:
     """The part of `delivery` for the collector of one warp.
 
-    coming, deliver : for each writer, the result that enters its latch, and whether it will be delivered.
+    coming, deliver : for each writer, the result that enters its latch, and whether it will be delivered; without a
+        result `deliver` is unspecified.
     delivery : the result that is delivered.
     """
     return wiring.Signature({

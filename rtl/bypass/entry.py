@@ -44,7 +44,8 @@ class Entry(wiring.Component):
     kept : one that is still held when the next is taken reads the entry, so that it may not be taken over.
     granted : the register file grants the wanted lanes.
     arrives, arriving, operand : an operand granted in the previous cycle arrives: the lanes, and the restored word.
-    coming, deliver : results that enter their latches in this cycle, and which of them will be delivered to the entry.
+    coming, deliver : results that enter their latches in this cycle, and which of them will be delivered to the entry;
+        `deliver` does not depend on `coming.valid`.
     delivery : the result on the collector's result port.
     used, available : it names a register; it may be taken over.
     old : no later instruction is in a window with the last one that named it.
@@ -121,17 +122,18 @@ class Entry(wiring.Component):
     def _live(self, m: Module, delivered: Value) -> None:
         """Whether the entry is in use. It stays in use while a result for it is in a latch. A result that enters a
         latch and will not be delivered ends it."""
-        found, latched, lapses = Signal(len(self.coming)), Signal(reset_less=True), Signal()
+        named, latched, lapses = Signal(len(self.coming)), Signal(reset_less=True), Signal()
         served, age = self.serves.any(), self._kept(m, "age")
         hints = self._config.has_hints
         needed = [result.to_collector | self.has_dirty if hints else Const(1, 1) for result in self.coming]
+        found = named & Cat(result.valid for result in self.coming)  # known late: the latch may be waiting for its bank
         m.d.comb += [
-            found.eq(Cat(self.used & result.valid & (result.register == self.number) for result in self.coming)),
-            self.deliver.eq(found & Cat(needed)),
+            named.eq(Cat(self.used & (result.register == self.number) for result in self.coming)),
+            self.deliver.eq(named & Cat(needed)),
             self.old.eq(age == self._config.window - 1),
             lapses.eq(self.old & ~self.has_dirty & ~self.pinned & ~latched & ~found.any()),
         ]
-        with m.If(self.deliver.any()):
+        with m.If((found & self.deliver).any()):
             m.d.sync += latched.eq(1)
         with m.If(delivered | self.emptied):
             m.d.sync += latched.eq(0)

@@ -18,8 +18,8 @@ class EvictionUnit(wiring.Component):
     One register holds an eviction until it enters the latch; it may take the next one in that cycle. `result` is
     `result_mem` or, while that is not valid, the eviction as a result without a `done`. The fields of an entry come one
     cycle after it was selected, when the register already counts as taken: they are stored, and at once in `result`.
-    The unit stores whether the latch holds an eviction. All outputs except `select`, `result` and `entering` are
-    functions of registers alone.
+    The unit stores whether the latch holds an eviction. All outputs except `select` and `result` are functions of
+    registers alone.
 
     Parameters
     ----------
@@ -32,7 +32,6 @@ class EvictionUnit(wiring.Component):
     source, eviction : the collector that was selected in the previous cycle, and its entry.
     result_mem : results of the load/store unit.
     result : results and evictions, to the latch of MEM.
-    entering : an eviction enters the latch at the end of the cycle.
     valid, warp : whether the register holds an eviction, and of which warp; 0 when empty.
     latched : the latch holds an eviction, so its completion is not that of an instruction.
     blocked : the warps of both.
@@ -48,7 +47,6 @@ class EvictionUnit(wiring.Component):
             "eviction": In(eviction_layout(config)),
             "result_mem": In(result),
             "result": Out(result),
-            "entering": Out(1),
             "valid": Out(1),
             "warp": Out(index_bits(config.warps)),
             "latched": Out(1),
@@ -61,11 +59,11 @@ class EvictionUnit(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        warp, free, fresh = Signal.like(self.warp), Signal(), Signal()
+        warp, entering, free, fresh = Signal.like(self.warp), Signal(), Signal(), Signal()
         held, kept = (Signal(self.eviction.shape(), name=name, reset_less=True) for name in ("held", "kept"))
         m.d.comb += [
-            self.entering.eq(self.valid & self.result.ready & ~self.result_mem.valid),
-            free.eq(~self.valid | self.entering),
+            entering.eq(self.valid & self.result.ready & ~self.result_mem.valid),
+            free.eq(~self.valid | entering),
             self.select.eq(in_turn(m, self.request, free)),
             self.warp.eq(Mux(self.valid, warp, 0)),
             held.eq(Mux(fresh, self.eviction, kept)),
@@ -76,7 +74,7 @@ class EvictionUnit(wiring.Component):
         with m.If(self.select.any()):
             m.d.sync += warp.eq(merge(self.select, range(self._config.collectors)))
         self._offer(m, held, warp)
-        m.d.comb += self.blocked.eq(self._latched_warp(m, warp) | self.valid << warp)
+        m.d.comb += self.blocked.eq(self._latched_warp(m, warp, entering) | self.valid << warp)
         return m
 
     def _offer(self, m: Module, held: data.View, warp: Value) -> None:
@@ -90,11 +88,11 @@ class EvictionUnit(wiring.Component):
               for name, _ in result_layout(self._config)),
         ]
 
-    def _latched_warp(self, m: Module, warp: Value) -> Value:
+    def _latched_warp(self, m: Module, warp: Value, entering: Value) -> Value:
         """The mask of the warp whose eviction is in the latch."""
         latched_warp = Signal.like(warp, name="latched_warp")
         with m.If(self.result.ready):
-            m.d.sync += self.latched.eq(self.entering)
-        with m.If(self.entering):
+            m.d.sync += self.latched.eq(entering)
+        with m.If(entering):
             m.d.sync += latched_warp.eq(warp)
         return self.latched << latched_warp

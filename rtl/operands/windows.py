@@ -4,7 +4,7 @@
 from itertools import product
 from typing import Any
 
-from amaranth import Cat, Module, Value
+from amaranth import Cat, Const, Module, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -90,7 +90,8 @@ class WindowCollectors(wiring.Component):
             self._connect_read(m, collector, self.read[c])
             self._connect_delivery(m, c, collector)
             connect(m, collector.offer, flipped(self.offer[c]))
-        m.d.comb += [deliver.eq(Cat(collector.forward.deliver[i] for collector in self.collectors).any())
+        m.d.comb += [deliver.eq(Cat(collector.forward.deliver[i] & self._looks_up(c, i)
+                                    for c, collector in enumerate(self.collectors)).any())
                      for i, deliver in enumerate(self.delivery.deliver)]
         self._connect_compact(m)
         if self.eviction_unit is not None:
@@ -143,7 +144,7 @@ class WindowCollectors(wiring.Component):
         """Results are looked up in the collector of their warp when they enter a latch, and delivered."""
         delivery, forward = self.delivery, collector.forward
         for i in range(len(self._config.pipes)):
-            valid = self._is_looked_up(i) & (delivery.coming_warp[i] == c)
+            valid = delivery.coming[i].valid & self._looks_up(c, i)
             m.d.comb += [forward.coming[i].eq(delivery.coming[i]), forward.coming[i].valid.eq(valid)]
         here = Cat(warp == c for warp in delivery.delivery_warp)
         comes = Cat(brought.valid for brought in delivery.delivery)
@@ -152,11 +153,14 @@ class WindowCollectors(wiring.Component):
             forward.delivery.valid.eq((here & comes).any()),
         ]
 
-    def _is_looked_up(self, i: int) -> Value:
-        """Whether a result of pipe i enters its latch; evictions are not looked up."""
-        valid = self.delivery.coming[i].valid
+    def _looks_up(self, c: int, i: int) -> Value:
+        """Whether collector c looks up what pipe i offers to its latch: results of its warp."""
+        return self._is_result(i) & (self.delivery.coming_warp[i] == c)
+
+    def _is_result(self, i: int) -> Value:
+        """Whether pipe i offers a result: an eviction is offered to the latch of MEM only while MEM has no result."""
         evicts = self.eviction_unit is not None and self._config.pipes[i].kind is Pipe.MEM
-        return valid & ~self.eviction_unit.entering if evicts else valid
+        return self.memory.result.valid if evicts else Const(1, 1)
 
     def _connect_compact(self, m: Module) -> None:
         """Each collector has a unit for its compact slots."""

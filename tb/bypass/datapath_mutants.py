@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from amaranth import Module, Value
+from amaranth import Const, Module, Value
 from amaranth.lib import wiring
 
 from warploom.arch.config import SmConfig
@@ -16,8 +16,8 @@ from warploom.tb.mutants import Mutant, miswired
 class LookedUp(WindowCollectors):
     """An eviction that enters the latch of MEM is looked up like a result."""
 
-    def _is_looked_up(self, i: int) -> Value:
-        return self.delivery.coming[i].valid
+    def _is_result(self, i: int) -> Value:
+        return Const(1, 1)
 
 
 def _looked_up(config: SmConfig) -> wiring.Component:
@@ -38,7 +38,7 @@ def _unblocked(operands: Any, m: Module) -> None:
 
 def _unasked(operands: Any, m: Module) -> None:
     """Collector 1 is not asked whether it takes a result."""
-    m.d.comb += [coming.valid.eq(0) for coming in operands.collectors.collectors[1].forward.coming]
+    m.d.comb += [coming.register.eq(~0) for coming in operands.collectors.collectors[1].forward.coming]
 
 
 def _eager(config: SmConfig) -> wiring.Component:

@@ -60,7 +60,6 @@ class EvictionBench:
         check("select", seen["select"], 0 if selected is None else 1 << selected)
         check("valid", seen["valid"], model.held is not None)
         check("warp", seen["warp"], model.held["warp"] if model.held else 0)
-        check("entering", seen["entering"], entering)
         check("latched", seen["latched"], model.latched)
         check("blocked", seen["blocked"], model.blocked)
         check("ready", seen["result_mem__ready"], ready)
@@ -92,8 +91,8 @@ class EvictionBench:
         elif seen["result__valid"]:
             shown = self._codecs["result__payload"].unpack(seen["result__payload"])
             self._checker.equal("eviction", shown, dict.fromkeys(shown, 0) | self._selected[0])
-        if seen["entering"]:
-            self._selected.pop(0)
+            if seen["result__ready"]:
+                self._selected.pop(0)
 
     def _check_turns(self, select: int) -> None:
         """Between two evictions of one collector each other requesting collector gets its turn."""
@@ -108,7 +107,7 @@ class EvictionBench:
         cover("a choice", selected is not None and seen["request"].bit_count() > 1)
         cover("wraps around", selected is not None and held and selected < warp)
         cover("behind a result", held and mem and seen["result__ready"])
-        cover("handed on and taken", seen["entering"] and seen["select"])
+        cover("handed on and taken", held and not mem and seen["result__ready"] and seen["select"])
         cover("waits for the latch", held and not seen["result__ready"] and seen["request"])
         cover("register and latch", held and model.latched)
         cover("one warp in both", held and model.latched and model.blocked.bit_count() == 1)
