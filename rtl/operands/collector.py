@@ -76,7 +76,7 @@ class Collector(wiring.Component):
         granted = self._offer(m)
         arriving = Signal(SLOTS)
         filled = Cat(granted[slot] | (follows[slot] & granted).any() for slot in range(SLOTS))
-        m.d.comb += self.offer.ready.eq(self.offer.busy & self.present.all())
+        m.d.comb += self.offer.ready.eq(self.present.all())  # no slot of a free collector is present
         m.d.sync += [
             arriving.eq(filled),
             self.waiting.eq(self.waiting & ~granted),
