@@ -61,14 +61,17 @@ class EntryAllocator(wiring.Component):
             self.oldest.eq(order.first(self.candidates)),
         ]
         named = [*self.issue.reads, self.issue.writes]
+        equal = [Signal.like(used, name=f"equal_{k}") for k in range(REGISTERS)]
         found = [Signal.like(used, name=f"found_{k}") for k in range(REGISTERS)]
-        for mask, names, register in zip(found, named, self._registers(), strict=True):
-            m.d.comb += mask.eq(Cat(names & use & (kept == register)
-                                    for use, kept in zip(used, self.number, strict=True)))
+        for k, register in enumerate(self._registers()):
+            m.d.comb += [
+                equal[k].eq(Cat(named[k] & (number == register) for number in self.number)),
+                found[k].eq(equal[k] & used),
+            ]
         turns, in_all = order.turns(m, used, free, SLOTS), count(m, list(free), SLOTS, "free")
         spare = available & found[SLOTS] & ~self._union(found[:SLOTS])
         next_free = [free & Cat(turn[number] for turn in turns) for number in range(REGISTERS)]
-        m.d.comb += free.eq(available & ~self._union(found))
+        m.d.comb += free.eq(available & ~(used & self._union(equal)))  # which are used is known last
         m.d.comb += self.emptied.eq(self._serve(m, next_free, [Mux(none, spare, 0) for none in in_all], named, found))
         return m
 
