@@ -94,8 +94,8 @@ def test_a_preset_as_toml_is_a_preset_again(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["presets", "kepler"], "must be one of fermi, gtx480, maxwell, narrow, pascal, small, or a path end"),
-        (["run", "bfs", "--preset", "kepler"], "preset = 'kepler': must be one of fermi, gtx480, maxwell, narrow, pas"),
+        (["presets", "volta"], "must be one of fermi, gtx480, kepler, maxwell, narrow, pascal, small, or a p"),
+        (["run", "bfs", "--preset", "volta"], "preset = 'volta': must be one of fermi, gtx480, kepler, maxwell, nar"),
         (["run", "bfs", "--set", "banks=3"], "--set: banks = 3: must be a power of two"),
         (["run", "bsf"], "'bsf' is no bundled kernel or program"),
         (["run", "absent.toml"], "absent.toml: No such file or directory: name a launch file"),
