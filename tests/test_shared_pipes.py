@@ -128,6 +128,33 @@ def test_how_long_a_scheduler_waits(sharing, most):
     assert counts == (Counter(dict.fromkeys(range(4), 100)) if most else Counter({0: 400}))
 
 
+def last_dispatches(sharing, collectors):
+    """By scheduler, the cycle of its last dispatch: each has two warps of 24 special functions, on one shared unit."""
+    config = one_shared("own", f"sfu.sharing={sharing}", "mem.sharing=fair", "mem.dispatch_port=2", "sfu.write_path=1",
+                        "sfu.credits=64", "mem.write_path=0", "timing.sfu=[8, 1]", "issue_ports=4",
+                        f"collectors={collectors}", "turnaround=0", "arrival_delay=0")
+    special = [Instruction(op=Op.MUFU, dst=1 + number % 12) for number in range(24)]
+    sm, last = Sm(config, trace_of(special, warps=8)), dict[int, int]()
+    sm.step()
+    while not sm.finished:
+        for sent in sm.datapath.leaving:
+            last[sent["warp"] % 4] = sm.cycle
+        sm.step()
+    return [last[scheduler] for scheduler in range(4)]
+
+
+def test_the_first_scheduler_is_the_fastest_if_the_order_is_static():
+    """With a collector for each instruction in flight the schedulers finish one after the other ([HAWS], section 4.4.2);
+    with few, those who lose occupy them, and the first scheduler must wait for one, too."""
+    many, few = (last_dispatches("static", collectors) for collectors in (64, 8))
+    assert many == sorted(many) and many[0] < 0.6 * many[3]
+    assert few[0] > 0.8 * few[3]
+    for sharing in ("fair", "even"):
+        turns = last_dispatches(sharing, 64)
+        assert max(turns) - min(turns) < 0.1 * max(turns)
+        assert max(turns) < 1.1 * max(many), "all policies keep the unit busy"
+
+
 # ------------------------------------------------------------------ the pipe of an instruction
 
 
