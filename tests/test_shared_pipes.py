@@ -144,8 +144,8 @@ def last_dispatches(sharing, collectors):
 
 
 def test_the_first_scheduler_is_the_fastest_if_the_order_is_static():
-    """With a collector for each instruction in flight the schedulers finish one after the other ([HAWS], section 4.4.2);
-    with few, those who lose occupy them, and the first scheduler must wait for one, too."""
+    """With a collector for each instruction in flight the schedulers finish one after the other ([HAWS], 4.4.2); with
+    few, those who lose occupy them, and the first scheduler must wait for one, too."""
     many, few = (last_dispatches("static", collectors) for collectors in (64, 8))
     assert many == sorted(many) and many[0] < 0.6 * many[3]
     assert few[0] > 0.8 * few[3]
