@@ -58,11 +58,11 @@ def test_settings_of_a_user_come_after_the_scale() -> None:
 
 def test_each_table_runs_on_its_gpu() -> None:
     asked = Study("haws", Wanted("tiny", Path())).cases()
-    assert len(asked) == 12 * 6 + 5 * 3
+    assert len(asked) == 12 * 8 + 5 * 4
     assert {case.workload for case in asked if case.setting.startswith("kepler")} == set(haws.groups()[haws.ON_KEPLER])
     named = Study("haws", Wanted("tiny", Path(), workloads=["mvt"])).cases()
     assert [case.setting for case in named] == [f"{machine}_{scheduler}" for machine in ("full", "few", "kepler")
-                                                for scheduler in ("off", "hints", "preexecution")]
+                                                for scheduler in ("off", "hints", "preexecution", "cta_aware")]
 
 
 def test_every_cycle_of_the_schedulers_has_a_kind() -> None:

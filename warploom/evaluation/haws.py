@@ -27,7 +27,8 @@ KEPLER_SCALE = ("sms=1", "slices=1", "channels=1", "dram_bytes=16")
 
 OFF, ON = "off", "hints"
 
-SCHEDULERS: Mapping[str, Sequence[str]] = {OFF: (), ON: ("hints=on",), "preexecution": ("hints=preexecution",)}
+SCHEDULERS: Mapping[str, Sequence[str]] = {
+    OFF: (), ON: ("hints=on",), "preexecution": ("hints=preexecution",), "cta_aware": ("scheduler=cta_aware",)}
 """What is compared, with its settings."""
 
 AHEAD = (ON, "preexecution")
