@@ -15,7 +15,7 @@ from warploom.evaluation.figures import Measured
 from warploom.evaluation.published import Published
 from warploom.files import write_whole
 
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 """Okabe and Ito's palette, which colour-blind readers can distinguish."""
 
 PUBLISHED = "published"

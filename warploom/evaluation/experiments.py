@@ -19,6 +19,7 @@ ALL = "all"
 WORKLOADS, BLOCKS, MACHINE = "--workloads", "--blocks", "--preset and --set"
 """Options that an experiment may refuse."""
 
+_SHARED = "blocks share the memory of a GPU: a sample of them would not load it"
 _ONE_SIZE = {BLOCKS: "it times no blocks"}
 
 
@@ -84,10 +85,14 @@ EXPERIMENTS = {
     "units": Experiment(
         "[HAWS], chapter 4: execution units that schedulers own and share", "warploom.verbs.evaluate_figures:unitwise",
         ("warploom.evaluation.units:usual",), "kepler", "warploom.evaluation.machines:units"),
+    "characterisation": Experiment(
+        "[HAWS], chapter 4: what programs execute and wait for, PTX and machine code",
+        "warploom.verbs.evaluate_characterisation:show", ("warploom.evaluation.characterisation:groups",), "k20x",
+        "warploom.evaluation.machines:characterisation", refuses={BLOCKS: _SHARED}, gpu=True),
     "haws": Experiment(
         "[HAWS], chapter 5: hints for order", "warploom.verbs.evaluate_haws:show", ("warploom.evaluation.haws:groups",),
         "hd7970", "warploom.evaluation.machines:haws", "warploom.evaluation.haws:cases",
-        refuses={BLOCKS: "blocks share the memory of a GPU: a sample of them would not load it"}, gpu=True),
+        refuses={BLOCKS: _SHARED}, gpu=True),
     "locality": Experiment(
         "[HAWS], chapter 6: launch hints for locality", "warploom.verbs.evaluate_figures:local",
         ("warploom.evaluation.locality:usual",), "k20x", "warploom.evaluation.machines:locality",

@@ -7,6 +7,7 @@ from warploom.arch.gpu import GpuConfig
 from warploom.evaluation import affine as of_affine
 from warploom.evaluation import bypassing as of_bypassing
 from warploom.evaluation import calibration as of_calibration
+from warploom.evaluation import characterisation as of_characterisation
 from warploom.evaluation import coalescing as of_coalescing
 from warploom.evaluation import combination as of_combination
 from warploom.evaluation import gating as of_gating
@@ -57,6 +58,11 @@ def calibration(config: SmConfig, _: Sequence[str]) -> Configurations:
 def combination(config: SmConfig, _: Sequence[str]) -> Configurations:
     """All combinations of the mechanisms."""
     return of_combination.configurations(config)
+
+
+def characterisation(gpu: GpuConfig, settings: Sequence[str]) -> dict[str, GpuConfig]:
+    """One SM with its share of the memory."""
+    return of_characterisation.configurations(gpu, settings)
 
 
 def haws(gpu: GpuConfig, settings: Sequence[str]) -> dict[str, GpuConfig]:

@@ -1,0 +1,24 @@
+"""``warploom evaluate characterisation``: what programs execute, and what compilation makes of their PTX."""
+
+from warploom import report
+from warploom.evaluation import characterisation
+from warploom.evaluation.executed import EXECUTED
+from warploom.evaluation.haws import KEPLER_SCALE
+from warploom.evaluation.sass import ARCHITECTURE, ASSEMBLER
+from warploom.evaluation.study import Study
+from warploom.verbs import Body
+from warploom.verbs.evaluate_figures import recorded, shown
+
+
+def show(study: Study) -> Body:
+    """Every program of Table 4.2: its figures, and the instructions of its code."""
+    runs, counts = study.runs(study.cases()), study.by_workload(EXECUTED, "counting")
+    body = shown(study, characterisation.measured(runs, counts, study.groups),
+                 f"{study.preset} ({', '.join(KEPLER_SCALE)})")
+    rows = [characterisation.code(workload) for workload in study.names]
+    report.table(f"Instructions in the code, and reconvergence points (SASS for {ARCHITECTURE})", characterisation.CODE,
+                 rows)
+    if any(None in row for row in rows):
+        report.fields("What is missing", {"SASS": f"{ASSEMBLER} of a CUDA toolkit is not on PATH"})
+    return {**body, **recorded(study, runs), "code": [dict(zip(characterisation.CODE, row, strict=True))
+                                                      for row in rows]}
