@@ -19,7 +19,7 @@ from warploom.files import write_whole
 
 RESULTS = Path(__file__).absolute().parents[2] / "docs" / "results"
 
-OMITTED = ("runs", "charts")
+OMITTED = ("runs", "memory", "charts")
 """Keys of a document that are not committed."""
 
 

@@ -18,7 +18,7 @@ TITLES = {
     "affine": "Affine values", "placement": "Placement of threads", "calibration": "Calibration",
     "hardware": "Areas and longest paths", "combination": "Combinations of mechanisms",
     "workloads": "What the workloads are made of", "sampling": "Samples of blocks",
-    "sweep": "A sweep",
+    "sweep": "A sweep", "haws": "Hints for order", "characterisation": "Characterisation of programs",
 }
 """Headings of the experiments."""
 
