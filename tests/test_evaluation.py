@@ -11,12 +11,16 @@ from warploom.evaluation import (
     affine,
     affine_table,
     bypassing,
+    characterisation,
     charts,
     coalescing,
     gating,
+    haws,
+    locality,
     metrics,
     placement,
     tables,
+    units,
 )
 from warploom.evaluation.figures import Figure, Run, Series
 from warploom.evaluation.pressure import HEADINGS, pressure
@@ -81,7 +85,9 @@ NUMBERS = [f"Fig. {n}" for n in (
     "3.30", "3.31", "3.32", "3.33, whole GPU", "3.34, whole GPU",
 )] + [f"Table 3.7, {row}" for row in ("IPC", "whole GPU", "accesses")]
 
-FIGURES = [*coalescing.figures(), *gating.figures(), *bypassing.figures(), *affine.figures(), *placement.figures()]
+FIGURES = [*coalescing.figures(), *gating.figures(), *bypassing.figures(), *affine.figures(), *placement.figures(),
+           *units.figures(), *locality.figures(), *characterisation.executed_figures(), *haws.code_figures(NARROW),
+           *haws.run_figures(), *haws.mode_figures(), haws.speed_up("Fig. 5.10, others"), haws.speed_up("Fig. 5.16")]
 
 
 def test_every_figure_of_the_seed_is_there_and_each_has_a_file_of_its_own():

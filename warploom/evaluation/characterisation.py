@@ -41,10 +41,10 @@ def measured(runs: Mapping[str, Runs], counts: Mapping[str, Executed], groups: G
     cycles = {"issued": bars.issued, **{kind: bars.stalled(kind) for kind in bars.CYCLES}}
     waiting = _figure("Fig. 1.2", "Cycles of the schedulers", {
         key: _of_run(value) for key, value in cycles.items()}, stacked=True)
-    return [waiting.measure(runs, groups), *(figure.measure(counts, groups) for figure in _executed())]
+    return [waiting.measure(runs, groups), *(figure.measure(counts, groups) for figure in executed_figures())]
 
 
-def _executed() -> list[Figure]:
+def executed_figures() -> list[Figure]:
     """The figures of what is executed."""
     return [
         _figure("Fig. 4.12", "Executed warp instructions by class", {
