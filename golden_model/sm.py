@@ -166,6 +166,8 @@ class Sm:
                     self._ended.append(left)
         if stored is not None:
             self._ended.append(stored)
+        if mem is None and not any(served) and not any(self._outside_sp):
+            return (), given
         results = [*[outside.result(cycle) for outside in self.outside_sp], *served, mem]
         return results if any(results) else (), given
 
