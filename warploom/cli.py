@@ -260,7 +260,7 @@ def _add_verilog(verbs: _Verbs) -> None:
     verilog = _verb(verbs, "verilog", "generate Verilog",
                     "warploom verilog --preset fermi\nwarploom verilog --unit Arbiter --set banks=16 --out build/mine")
     verilog.add_argument("--out", type=Path, metavar="DIR", help="folder to write to (default: build/verilog)")
-    verilog.add_argument("--unit", default="Datapath", help="the datapath, or one of its units (default: Datapath)")
+    verilog.add_argument("--unit", default="Datapath", help="the datapath, or a unit (default: Datapath)")
     verilog.add_argument("--probe", action="store_true",
                          help="add the ports of a bench: the datapath's state in each cycle, and activity counters")
     verilog.add_argument("--src", action="store_true",
@@ -287,7 +287,8 @@ def _add_synth(verbs: _Verbs) -> None:
                   "warploom synth --preset small --all --max-ps 1000\n"
                   "warploom synth --all --set bypass=off --set affine=off")
     what = synth.add_mutually_exclusive_group()
-    what.add_argument("--unit", help="one unit (default: all)")
+    what.add_argument("--unit", help="one unit; of one outside the datapath, such as HintUnit, its parts too "
+                                      "(default: all of the datapath)")
     what.add_argument("--all", action="store_true",
                       help="the datapath under every combination of mechanisms; those named by --set stay as they are")
     synth.add_argument("--ipc", choices=("tiny", "default"),

@@ -1,4 +1,5 @@
-"""``warploom synth``: area and critical path of the datapath's units, or of the datapath under all combinations."""
+"""``warploom synth``: area and critical path of the datapath's units, of a unit outside the datapath with its parts, or
+of the datapath under all combinations."""
 
 import argparse
 import dataclasses
@@ -9,9 +10,10 @@ from statistics import geometric_mean
 from warploom import report
 from warploom.evaluation.simulations import cases, simulate_all
 from warploom.kernels.library import kernels
+from warploom.rtl.verilog import UNITS
 from warploom.synth.combinations import Combination, combinations, synthesise_all
 from warploom.synth.compare import logic_um2
-from warploom.synth.flow import synthesise
+from warploom.synth.flow import TOP, synthesise
 from warploom.synth.report import Report, Row, ends
 from warploom.verbs import Body, configuration
 
@@ -25,8 +27,9 @@ def main(options: argparse.Namespace) -> Body:
     body: Body = {"configuration": dataclasses.asdict(config)}
     if options.all:
         return body | _all(options)
-    units = [options.unit] if options.unit else None
-    found = synthesise(config, units, options.liberty, flat=options.flat)
+    is_alone = options.unit in UNITS and UNITS[options.unit].alone
+    units = [options.unit] if options.unit and not is_alone else None
+    found = synthesise(config, units, options.liberty, top=options.unit if is_alone else TOP, flat=options.flat)
     return body | {"synthesis": show(found), "failure": _longer({row.unit: row for row in found.rows}, options.max_ps)}
 
 

@@ -68,7 +68,8 @@ class Unit:
     """A unit that can be generated, tested and synthesised separately: a component by its dotted path.
 
     `takes` are parameters that follow from the configuration, and `fixed` others. `probe` are those for benches, with
-    more ports and poison in unspecified outputs; None without a probe. `needs` are the settings that it requires.
+    more ports and poison in unspecified outputs; None without a probe. `needs` are the settings that it requires. No
+    datapath contains a unit that is `alone`.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Unit:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     probe: Mapping[str, bool] | None = None
     needs: Needs = ()
+    alone: bool = False
 
     def parameters(self, config: object, *, probe: bool = False) -> dict[str, Any]:
         """The arguments of the component."""
