@@ -12,6 +12,14 @@ def merge(select: Value, values: Iterable[ValueLike]) -> Value:
     return reduce(or_, (Mux(bit, value, 0) for bit, value in zip(select, values, strict=True)))
 
 
+def merge_many(select: Value, values: Iterable[ValueLike]) -> Value:
+    """The same for many values, as a tree."""
+    left = [Mux(bit, value, 0) for bit, value in zip(select, values, strict=True)]
+    while len(left) > 1:
+        left = [reduce(or_, left[first : first + 2]) for first in range(0, len(left), 2)]
+    return left[0]
+
+
 def pick(select: Value, values: Sequence[ValueLike]) -> Value:
     """The value whose bit is set in `select`, the last one if none is."""
     *others, picked = map(Value.cast, values)

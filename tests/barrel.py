@@ -56,7 +56,8 @@ class Barrel:
         searching = SearchOrder(trace.program, statics, warps) if searches else None
         self.order: Order = hinted or searching or ProgramOrder(statics)
         self.hinted = hinted
-        self._warps, self._latency, self._busy = warps, latency, busy
+        self.statics, self.warps = statics, warps
+        self._latency, self._busy = latency, busy
         self._scoreboard = Scoreboard(warps, tracks_reads=False)
         self._coming: list[tuple[int, int, object]] = []  # results: cycle, warp, hazards
         self._standing = [Warp(Walk(trace.warps[0], exits), slot, slot, Block(), trace) for slot in range(warps)]
@@ -67,7 +68,7 @@ class Barrel:
         """All tries until every warp comes to its EXIT."""
         cycle = 1
         while any(warp.next.op is not Op.EXIT for warp in self._standing):
-            slot = (cycle - 1) % self._warps
+            slot = (cycle - 1) % self.warps
             warp = self._standing[slot]
             self._arrive(cycle)
             state = self._scoreboard.look(slot, warp.next.needs)
@@ -79,7 +80,7 @@ class Barrel:
             self._arrive(last + 1)
             if may_issue:
                 state = self._scoreboard.look(slot, warp.next.needs)
-            states = [state if other == slot else None for other in range(self._warps)]
+            states = [state if other == slot else None for other in range(self.warps)]
             for turned, static in self.order.turns(self._scoreboard, states):
                 turned.next = static
             cycle = last + 1

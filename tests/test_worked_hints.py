@@ -98,11 +98,11 @@ def test_003_fig_5_6() -> None:
     """28 bits: offset, dst, renamed, ready, control, valid."""
     assert ENTRY_BITS == 28
     assert Entry(3, 5, 20).encode(ready=False) == 0b1_0_0_00010100_00000101_000000011
-    assert Entry(-16, 1, 1, control=True).encode(ready=True) == 0b1_1_1_00000001_00000001_111110000
+    assert Entry.branch(-16, -300).encode(ready=True) == 0b1_1_1_1111111011010100_111110000
     assert 40 * 8 * ENTRY_BITS == 8960  # of the source's 40 wavefronts
 
 
-@pytest.mark.parametrize("entry", [Entry(-256, 255, 255), Entry(255, 7, 200), Entry(-3, 1, 1, control=True)])
+@pytest.mark.parametrize("entry", [Entry(-256, 255, 255), Entry(255, 7, 200), Entry.branch(-3, 1)])
 def test_entries_are_decoded(entry: Entry) -> None:
     assert Entry.decode(entry.encode(ready=True)) == entry
 

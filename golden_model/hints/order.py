@@ -11,9 +11,13 @@ from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.scoreboard import Scoreboard
 from warploom.golden_model.front_end.stalls import READY, Stall
 from warploom.golden_model.front_end.warps import Warp
-from warploom.golden_model.hints.collection import Entry
+from warploom.golden_model.hints.collection import ENTRY_BITS, Entry
 from warploom.golden_model.hints.renaming import Renaming
+from warploom.golden_model.hints.rules import assert_promised
 from warploom.golden_model.hints.stack import SimtStack
+
+OBSERVED = ("away", "waiting", "base", "active", "reconverge", "entries")
+"""What the hint unit shows of each warp."""
 
 
 @dataclass
@@ -35,15 +39,22 @@ class HintCounts:
 
 @dataclass
 class Detour:
-    """A warp's state: its SIMT stack, and the stall point (`base`) with the entries and names of its hint group.
-    `distance` is the number of dynamic instructions from there to the one that issues next, 0 in order."""
+    """A warp's state: its SIMT stack, and the stall point (`base`) with the entries of its hint group, after those that
+    it has `passed`. `distance` is the number of dynamic instructions from the stall point to the one that issues next,
+    0 in order. `copies`: the MOV of a renamed result issues next."""
 
     warp: Warp
     stack: SimtStack
     base: int = 0
     distance: int = 0
     entries: deque[Entry] = field(default_factory=deque)
-    names: dict[int, int] = field(default_factory=dict)
+    passed: int = 0
+    copies: bool = False
+
+    @property
+    def names(self) -> dict[int, int]:
+        """The registers that have the latest values of others, in hint mode."""
+        return {entry.dst: entry.renamed for entry in self.entries if not entry.control}
 
 
 class HintOrder:
@@ -58,9 +69,12 @@ class HintOrder:
         self._branches = {pc: BranchHint.decode(word) for pc, word in program.order_hints if self._is_branch(pc)}
         self._hints = {pc: Hint.decode(word) for pc, word in program.order_hints if not self._is_branch(pc)}
         self._stalls = {pc for pc, hint in self._hints.items() if hint.renamed and hint.dst == RZ}
-        self._waiting: set[int] = set()  # slots whose warp stands at a stall point, and has not been in hint mode there
-        self._arrived: list[int] = []  # slots whose warp came to a stall point in this cycle
-        self._away: set[int] = set()  # slots whose warp is in hint mode
+        self.waiting: set[int] = set()
+        """Slots whose warp stands at a stall point, and has not been in hint mode there."""
+        self.arrived: list[int] = []
+        """Slots whose warp came to a stall point in this cycle."""
+        self.away: set[int] = set()
+        """Slots whose warp is in hint mode."""
         self._renaming = Renaming(statics)
 
     def first(self, warp: Warp) -> Static:
@@ -72,39 +86,59 @@ class HintOrder:
         detour = self.detours[warp.slot]
         if detour.distance:
             return self._collect(detour)
-        self._waiting.discard(warp.slot)
+        self.waiting.discard(warp.slot)
+        if detour.entries:
+            issued = warp.next.instruction if detour.copies else self._code[warp.walk.pc]
+            assert_promised(self._code, detour.base, detour.entries, issued, copy=detour.copies)
+        detour.copies = False
         while self._advance(detour):
             pc = warp.walk.pc
             if not detour.entries:
                 if pc in self._stalls:
                     detour.base = pc
-                    self._arrived.append(warp.slot)
+                    self.arrived.append(warp.slot)
                 return self._statics[pc]
             if pc - detour.base != detour.entries[0].offset:
                 return self._statics[pc]
             entry = detour.entries.popleft()
+            detour.passed += 1
             if entry.moves:
                 self.counts.copies += 1
+                detour.copies = True
                 return self._renaming.copy(entry)
         return None
 
     def turns(self, scoreboard: Scoreboard, states: Sequence[int | None]) -> Iterator[tuple[Warp, Static]]:
-        for slot in sorted(self._away):
+        for slot in sorted(self.away):
             detour = self.detours[slot]
             if not scoreboard.awaits_memory(slot, self._statics[detour.base].needs):
                 self.counts.ended_resolved += 1
                 yield detour.warp, self._return(detour)
-        for slot in sorted(self._waiting):
+        for slot in sorted(self.waiting):
             if self._may_enter(slot, states):
-                self._waiting.remove(slot)
+                self.waiting.remove(slot)
                 static = self._enter(self.detours[slot])
                 if static is not None:
                     yield self.detours[slot].warp, static
-        self._waiting.update(self._arrived)
-        self._arrived.clear()
+        self.waiting.update(self.arrived)
+        self.arrived.clear()
+
+    def observe(self, slot: int, scoreboard: Scoreboard) -> tuple[int, ...]:
+        """The values of `OBSERVED` of the warp in a slot."""
+        detour = self.detours.get(slot)
+        if detour is None:
+            return (0,) * len(OBSERVED)
+        away, waiting, stack = slot in self.away, slot in self.waiting, detour.stack
+        last = {entry.renamed: entry for entry in detour.entries if entry.writes}  # older results have been written
+        awaited = [entry for name, entry in last.items() if not scoreboard.permits(slot, 1 << name)]
+        entries = sum(entry.encode(ready=entry not in awaited) << place * ENTRY_BITS
+                      for place, entry in enumerate(detour.entries, detour.passed))
+        at_stall_point = away or waiting
+        return (away, waiting, detour.base if at_stall_point or entries else 0,
+                stack.active if at_stall_point else 0, stack.reconverge if at_stall_point else 0, entries)
 
     def may_turn(self, states: Sequence[int | None]) -> bool:
-        return any(self._may_enter(slot, states) for slot in self._waiting)
+        return any(self._may_enter(slot, states) for slot in self.waiting)
 
     def _may_enter(self, slot: int, states: Sequence[int | None]) -> bool:
         """Whether the warp waits for memory, and its scheduler has no warp that may issue."""
@@ -115,7 +149,8 @@ class HintOrder:
         static = self._turn(detour, detour.base + 1, self._hints[detour.base].target)
         if static is not None:
             self.counts.entered += 1
-            self._away.add(detour.warp.slot)
+            self.away.add(detour.warp.slot)
+            detour.passed = 0
         return static
 
     def _collect(self, detour: Detour) -> Static:
@@ -126,11 +161,13 @@ class HintOrder:
             if detour.stack.diverges(walk.lanes):
                 counts.ended_divergence += 1
                 return self._return(detour)
-            taken, hint = walk.lanes != 0, self._branches[pc]
-            entry = Entry(pc - detour.base, int(taken), int(taken), control=True)
-            target, came = (hint.taken, self._code[pc].imm) if taken else (hint.following, pc + 1)
+            taken, branch = walk.lanes != 0, self._branches[pc]
+            target, came = (branch.taken, self._code[pc].imm) if taken else (branch.following, pc + 1)
+            entry = Entry.branch(pc - detour.base, came - detour.base)
         else:
-            entry, target, came = self._result(detour, pc), self._hints[pc].target, pc + 1
+            hint = self._hints[pc]
+            target, came = hint.target, pc + 1
+            entry = Entry(pc - detour.base, self._code[pc].dst, hint.dst)
         detour.entries.append(entry)
         counts.executed += 1
         counts.branches += entry.control
@@ -140,15 +177,6 @@ class HintOrder:
         counts.ended_end += not target
         counts.ended_full += target != 0
         return self._return(detour)
-
-    def _result(self, detour: Detour, pc: int) -> Entry:
-        """The entry of an instruction that is no branch; its register is found in the rename table from now on."""
-        dst, name = self._code[pc].dst, self._hints[pc].dst
-        if name != dst:
-            detour.names[dst] = name
-        else:
-            detour.names.pop(dst, None)
-        return Entry(pc - detour.base, dst, name)
 
     def _turn(self, detour: Detour, came: int, target: int) -> Static | None:
         """Turn to the instruction at a target, to which the warp comes from the pc `came` on in a straight line; None
@@ -166,8 +194,7 @@ class HintOrder:
         """Back to the stall point."""
         detour.warp.walk.come_back()
         detour.distance = 0
-        detour.names.clear()
-        self._away.discard(detour.warp.slot)
+        self.away.discard(detour.warp.slot)
         return self._statics[detour.base]
 
     def _advance(self, detour: Detour) -> bool:

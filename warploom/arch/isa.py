@@ -35,7 +35,9 @@ PT = 7
 NO_SLOT = 3
 """Value of `Instruction.imm_slot` when the instruction has no immediate operand."""
 
-NO_RECONVERGENCE = (1 << 24) - 1
+PC_BITS = 24
+
+NO_RECONVERGENCE = (1 << PC_BITS) - 1
 """`Instruction.reconverge` of a branch whose sides join only at the exit of the kernel."""
 
 

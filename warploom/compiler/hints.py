@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import RZ, Instruction, Op
 from warploom.arch.layout import MOST_REGISTERS, resident_warps
-from warploom.arch.order_hints import COLLECTED, BranchHint, Hint, fits
+from warploom.arch.order_hints import COLLECTED, LEADS_BITS, BranchHint, Hint, fits
 from warploom.arch.passing import may_pass, must_follow, stored
 from warploom.arch.program import Program, successors
 from warploom.compiler.dominators import postorder
@@ -96,7 +96,7 @@ class _Groups:
             if state is None or state.depth >= COLLECTED:
                 continue
             instruction = self._code[pc]
-            if self._may_execute(pc, state):
+            if self._may_execute(pc, state) and self._leads(stall, pc):
                 name = self._name(group, instruction, state)
                 if name is not None:
                     group.names[pc] = name
@@ -144,6 +144,10 @@ class _Groups:
         if reads(instruction) & state.missing or written_predicate(instruction) & state.disturbs:
             return False
         return not must_follow(instruction, state.stored)
+
+    def _leads(self, stall: int, pc: int) -> bool:
+        """Whether an entry has room for where an instruction leads."""
+        return all(fits(successor - stall, LEADS_BITS) for successor in self._successors[pc])
 
     def _name(self, group: "_Group", instruction: Instruction, state: _State) -> int | None:
         """The register for the result of an instruction: its own, a new one, or None if there is none."""

@@ -1,11 +1,11 @@
 """Hints for order: a warp that waits for memory goes on with instructions that the compiler names ([HAWS], chapter 5).
-In the golden model only, like the front end."""
+In hardware there is its own unit alone; the front end around it is in the golden model."""
 
 from enum import StrEnum
 
 from warploom.arch.mechanisms.bypassing import Bypass
 from warploom.arch.mechanisms.corf import KINDS as CORF_KINDS
-from warploom.arch.mechanisms.descriptor import Conflict, Events, Mechanism, ModelOnly, Switch
+from warploom.arch.mechanisms.descriptor import CONFIG, Conflict, Events, Mechanism, ModelOnly, Switch, Unit
 
 
 class Hinting(StrEnum):
@@ -34,7 +34,9 @@ HINTS = Mechanism(
                  "the second of a pair follows the first in the program; use issue_per_warp = 1"),
     ),
     model_only=(ModelOnly("hints", KIND, "an order of the front end", "off"),),
+    units=(Unit("HintUnit", "warploom.rtl.hints.unit.HintUnit", CONFIG, probe={"probe": True}, alone=True),),
     model_runs=("hints=on",),
+    bugs=("warploom.tb.hints.mutants.MUTANTS",),
     events=(
         Events("hinted", "front_end.order.counts",
                {"entered": "times in hint mode", "executed": "instructions issued in hint mode",
