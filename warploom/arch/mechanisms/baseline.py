@@ -92,6 +92,8 @@ BASELINE = Mechanism(
         Unit("Banks", "warploom.rtl.register_file.banks.Banks", CONFIG, probe=PROBE),
         Unit("RegisterFile", "warploom.rtl.register_file.register_file.RegisterFile", CONFIG, probe=PROBE),
         Unit("Placer", "warploom.rtl.placement.Placer", CONFIG),
+        Unit("GroupPicker", "warploom.rtl.front_end.group_picker.GroupPicker", {"slots": "scheduler_warps"}),
+        Unit("BlockScheduler", "warploom.rtl.front_end.block_scheduler.BlockScheduler", fixed={"sms": 14}),
     ),
     model_only=(ModelOnly("scheduler", (Scheduler.LOCALITY,), "a picker of the front end", "lrr"),
                 ModelOnly("scheduler", (Scheduler.CTA_AWARE,), "a comparator", "lrr")),
@@ -145,5 +147,5 @@ BASELINE = Mechanism(
     ),
     full_size=((),),
     varied=("layout", "scheduler"),
-    bugs=("warploom.tb.mutants.MUTANTS", "warploom.tb.part_mutants.MUTANTS"),
+    bugs=("warploom.tb.mutants.MUTANTS", "warploom.tb.part_mutants.MUTANTS", "warploom.tb.front_end.mutants.MUTANTS"),
 )

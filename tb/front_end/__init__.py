@@ -1,0 +1,1 @@
+"""Benches of units of the front end."""
