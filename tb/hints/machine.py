@@ -106,13 +106,25 @@ class Machine:
 
 def lopsided_code() -> list[Instruction]:
     """A load, an instruction that needs it, and a group that is longer than a result collection unit if a branch is not
-    taken: the compiler counts the entries of the shorter side."""
-    sums = [Instruction(op=Op.IADD, dst=dst, src=(CONSTANT, CONSTANT, RZ)) for dst in range(2, 12)]
-    return [
-        Instruction(op=Op.LD, dst=0, src=(CONSTANT, RZ, RZ), space=Space.GLOBAL),
-        Instruction(op=Op.IADD, dst=1, src=(0, 0, RZ)), Instruction(op=Op.BRA, imm=9, reconverge=9, guard=0),
-        *sums, Instruction(op=Op.EXIT),
-    ]
+    taken: the compiler counts the entries of the shorter side. Two results of the group are for one register, which the
+    stall point reads too, so that both are renamed."""
+    sums = [_sum(2, CONSTANT), _sum(2, 2), *(_sum(dst, 2) for dst in range(3, 11))]
+    return [_load(0), _sum(1, 0, 2), Instruction(op=Op.BRA, imm=9, reconverge=9, guard=0), *sums,
+            Instruction(op=Op.EXIT)]
+
+
+def joining_code() -> list[Instruction]:
+    """The same on one side of a branch, where the group goes on behind the point at which the sides join."""
+    return [Instruction(op=Op.BRA, imm=5, reconverge=5, guard=0), _load(0), _sum(1, 0), _sum(2, CONSTANT),
+            _sum(3, CONSTANT), _sum(4, CONSTANT), _sum(5, CONSTANT), Instruction(op=Op.EXIT)]
+
+
+def _load(dst: int) -> Instruction:
+    return Instruction(op=Op.LD, dst=dst, src=(CONSTANT, RZ, RZ), space=Space.GLOBAL)
+
+
+def _sum(dst: int, first: int, second: int = CONSTANT) -> Instruction:
+    return Instruction(op=Op.IADD, dst=dst, src=(first, second, RZ))
 
 
 def random_code(rng: random.Random) -> list[Instruction]:
