@@ -277,7 +277,7 @@ def test_what_traces_tell_makes_bars() -> None:
     assert measured("Fig. 3, writes", off, "or never read again").average("2") == pytest.approx(35)
     assert sum(measured("Fig. 7", off).average(place) for place in Destination) == pytest.approx(100)
     assert bypassing.transient({"k": off}) == [("k", 10, 8, 7, 6, 5, 4, 3, 2, 25.0, 2)]
-    few = {"off": replace(off["off"], config=replace(OFF, layout="wid", banks=4, rows=64, warps=28))}
+    few = {"off": replace(off["off"], machine=replace(OFF, layout="wid", banks=4, rows=64, warps=28))}
     row, average = bypassing.occupancy({"k": few}, {"average": ("k",)})
     assert row == ("k", 10, 10, 8, 7, 6, 5, 5, pytest.approx(20.0), 24, 28, 24, 32)
     assert average == ("average", *(round(number, 1) for number in row[1:]))

@@ -157,8 +157,8 @@ def test_a_new_warp_knows_of_nothing_dropped() -> None:
 
 def test_collectors_take_turns() -> None:
     dispatcher = Dispatcher(config("bow_wr", "mem.credits=1"), InTurn())
-    sp = SimpleNamespace(fields={"pipe": Pipe.SP, "timing": TimingClass.INT_ADD}, ready=True)
-    mem = SimpleNamespace(fields={"pipe": Pipe.MEM, "timing": TimingClass.MEM}, ready=True)
+    sp = SimpleNamespace(fields={"pipe": Pipe.SP, "timing": TimingClass.INT_ADD, "warp": 0}, ready=True)
+    mem = SimpleNamespace(fields={"pipe": Pipe.MEM, "timing": TimingClass.MEM, "warp": 0}, ready=True)
     idle, order = SimpleNamespace(fields={}, ready=False), []
     collectors = [sp, mem, idle, mem, sp]
     for _ in range(6):
@@ -171,8 +171,8 @@ def test_collectors_take_turns() -> None:
 def test_a_write_back_slot_is_given_once() -> None:
     """An addition one cycle behind a multiply-add would come with it."""
     dispatcher = Dispatcher(config("bow_wr"), InTurn())
-    late = SimpleNamespace(fields={"pipe": Pipe.SP, "timing": TimingClass.INT_MAD}, ready=True)
-    soon = SimpleNamespace(fields={"pipe": Pipe.SP, "timing": TimingClass.INT_ADD}, ready=True)
+    late = SimpleNamespace(fields={"pipe": Pipe.SP, "timing": TimingClass.INT_MAD, "warp": 0}, ready=True)
+    soon = SimpleNamespace(fields={"pipe": Pipe.SP, "timing": TimingClass.INT_ADD, "warp": 0}, ready=True)
     assert dispatcher.select([late]) == [0]
     dispatcher.step([0], [late.fields], given=0)
     assert dispatcher.select([soon]) == [None]

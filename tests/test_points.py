@@ -83,7 +83,7 @@ def test_a_cluster(path: str, tmp_path: Path) -> None:
     """Its workers compute, if it finds our modules; without workers there is one clear error."""
     file = tmp_path / "scheduler.json"
     with running([*SCHEDULER, "--scheduler-file", str(file)], tmp_path, path):
-        wait_for(file.exists)
+        wait_for(lambda: file.exists() and file.read_text())  # it is empty while it is being written
         address = json.loads(file.read_text())["address"]
         with pytest.raises(ToolError, match="it has no workers"):
             list(points.compute(square, [1], address))
