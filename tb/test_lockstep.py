@@ -8,6 +8,7 @@ from amaranth import Module
 
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Settings, cores
+from warploom.arch.mechanisms.baseline import SHARED
 from warploom.kernels.launchfile import load
 from warploom.kernels.library import kernel, kernels
 from warploom.origin import ROOT
@@ -55,6 +56,13 @@ def test_what_no_bundled_kernel_does(seed: int) -> None:
     for done in lockstep_all(SmConfig.preset("small"), [load(PROGRAMS / f"{name}.toml") for name in UNUSUAL], seed):
         assert done.checks["cycles"] >= done.cycles > 100
         assert min(done.registers, done.checks["writes"]) > 0
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("name", DIVERGENT)
+def test_shared_pipes(name: str, seed: int) -> None:
+    """Pipes of SP, SFU and MEM that two schedulers share, by one policy each."""
+    _compare(SmConfig.preset("small").with_settings([*SHARED]), name, seed)
 
 
 @on("write")

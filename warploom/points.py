@@ -75,15 +75,19 @@ def compute(
 
 def _results(client: Client, batch: Sequence[Future[Any]]) -> Iterator[tuple[Future[Any], Any]]:
     """The results of points that have ended, all of them with one request, or their errors."""
-    finished = [future for future in batch if future.status == "finished"]
+    finished: list[Future[Any]] = []
+    others: list[Future[Any]] = []
+    for future in batch:  # the status of one may change at any time
+        (finished if future.status == "finished" else others).append(future)
     yield from zip(finished, client.gather(finished), strict=True)
-    yield from ((future, _error(future)) for future in batch if future.status != "finished")
+    yield from ((future, _outcome(future)) for future in others)
 
 
-def _error(future: Future[Any]) -> WarploomError:
-    """The error of a point. Raises what is no error of ours."""
+def _outcome(future: Future[Any]) -> Any:
+    """The error of a point, or its result if that was lost with its worker and has been computed again. Raises what is
+    no error of ours."""
     try:
-        future.result()
+        return future.result()
     except WarploomError as error:
         return error
     except KilledWorker:
@@ -95,7 +99,6 @@ def _error(future: Future[Any]) -> WarploomError:
             raise
         raise ToolError(f"the cluster can't load this version of Warploom ({one_line(str(absent))}): install it where "
                         "scheduler and workers run") from None
-    raise AssertionError(f"{future.key} has a result")
 
 
 @contextlib.contextmanager
