@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""Hint unit of a scheduler ([HAWS], Fig. 5.5)."""
+"""Hint unit of a scheduler ([HAWS], Figs. 5.6 and 5.8)."""
 
 from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
