@@ -1,17 +1,22 @@
 """Every failure of a bench reaches the user as one line with the cycle, and its log stays."""
 
+import itertools
+import linecache
 import re
+import signal
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from test_simultaneous_runs import launches
 
+from warploom import processes
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
 from warploom.cli import main
 from warploom.kernels.launchfile import load
-from warploom.store import run_folder, runs
+from warploom.store import folders, run_folder, runs
 from warploom.tb import identity as identities
 from warploom.tb import lockstep, runner
 from warploom.tb.bench import Driver
@@ -101,6 +106,33 @@ class TestRunFolder:
             raise KeyboardInterrupt
         assert [path.name for path in failed.iterdir()] == ["log.txt"]
         assert not interrupted.exists()
+
+    def test_an_interrupt_at_any_line_leaves_nothing(self):
+        """At any but `try:`, where Python notices none."""
+        code = {folders.__file__, processes.__file__}
+        for number in itertools.count():
+            lines = itertools.count()
+
+            def trace(frame, event, _, number=number, lines=lines):
+                file = frame.f_code.co_filename
+                if file not in code:
+                    return None
+                is_one = event == "line" and linecache.getline(file, frame.f_lineno).strip() != "try:"
+                if is_one and next(lines) == number:
+                    signal.raise_signal(signal.SIGINT)
+                return trace
+
+            sys.settrace(trace)
+            try:
+                with run_folder("run") as own:
+                    (own / "log.txt").touch()
+            except KeyboardInterrupt:
+                assert not [*runs().glob("run-*")], f"after {number} lines"
+            else:
+                break
+            finally:
+                sys.settrace(None)
+        assert number > 30
 
     def test_one_that_was_killed_is_cleared_away_by_the_next(self):
         killed = runs() / "killed"

@@ -73,6 +73,30 @@ def test_nothing_outlives_us(tmp_path, ending):
     wait_for(lambda: not any(map(is_there, tree)))
 
 
+def test_an_interrupt_while_a_command_starts_ends_it(tmp_path, monkeypatch):
+    started = []
+
+    class Interrupted(subprocess.Popen):
+        """Interrupted when the process runs, before anybody knows of it."""
+
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            started.append(self.pid)
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(processes.subprocess, "Popen", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        processes.run(["sleep", "100"], tmp_path, None)
+    assert not any(map(is_there, started))
+    assert len(started) == 1
+
+
+def test_no_signal_is_blocked_in_a_command(tmp_path):
+    with (tmp_path / "log").open("w") as log:
+        assert processes.run(["grep", "SigBlk", "/proc/self/status"], tmp_path, log) == 0
+    assert int((tmp_path / "log").read_text().split()[1], 16) == 0
+
+
 @pytest.mark.parametrize("ending", processes.INTERRUPTS)
 def test_an_interrupt_comes_later(ending):
     came = []

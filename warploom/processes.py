@@ -31,19 +31,22 @@ def run(
 ) -> int:
     """Run a command in a folder, without input, to its end; `output` receives all that it prints. Returns its exit
     status, negative for a signal. Raises `Abandoned`, or our interrupt, once all its processes have ended."""
-    process = subprocess.Popen(
-        [sys.executable, "-I", "-S", str(SUPERVISOR), *command], cwd=cwd, env=env, stdin=subprocess.PIPE,
-        stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
-    )
-    with _lock:
-        _running.add(process)
+    process = None
     try:
+        with interrupts_later():  # else one between its start and our knowledge of it would leave it running
+            process = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(SUPERVISOR), *command], cwd=cwd, env=env, stdin=subprocess.PIPE,
+                stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
+            )
+            with _lock:
+                _running.add(process)
         status = process.wait()
     finally:
-        _end(process)
-        process.wait()
-        with _lock:
-            _running.discard(process)
+        if process is not None:
+            _end(process)
+            process.wait()
+            with _lock:
+                _running.discard(process)
     if process in _abandoned:
         _abandoned.discard(process)
         raise Abandoned
@@ -71,7 +74,10 @@ def abandoning() -> bool:
 @contextlib.contextmanager
 def interrupts_later() -> Iterator[None]:
     """Delay signals that ask us to end until the body has run. Processes that it starts begin with them blocked: a
-    signal before they are ready would print a traceback. For the main thread only."""
+    signal before they are ready would print a traceback. Only the main thread is ever interrupted: no other waits."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
     came: list[int] = []
     handlers = {number: signal.signal(number, lambda number, _: came.append(number)) for number in INTERRUPTS}
     signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTS)

@@ -17,6 +17,7 @@ PATIENCE = 5.0
 
 def main() -> None:
     """Exit as the command does: with its status, or by its signal."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))
     process = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, process_group=0)
     threading.Thread(target=_kill_when_alone, args=(process.pid,), daemon=True).start()
     status = process.wait()

@@ -1,13 +1,14 @@
 """A separate folder for each run of a bench: it is removed when the run is over, and stays if the bench has failed."""
 
 import contextlib
+import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from warploom import processes
 from warploom.store.key import Kind, need_place, place
 
 ALIVE = "alive"
@@ -29,24 +30,34 @@ def run_folder(name: str) -> Iterator[Path]:
     need_place()
     parent = runs()
     parent.mkdir(exist_ok=True)
-    with FileLock(parent / LOCK):
-        _clear_killed(parent)
-        own = Path(tempfile.mkdtemp(prefix=f"{name[:60]}-", dir=parent))
-        alive = FileLock(own / ALIVE)
-        alive.acquire()
-    failed = False
+    own = parent / f"{name[:60]}-{secrets.token_hex(4)}"  # named before it is made: an interrupt may come at any time
+    alive, failed = FileLock(own / ALIVE), False
     try:
+        with FileLock(parent / LOCK):
+            _clear_killed(parent)
+            own.mkdir(mode=0o700)
+            alive.acquire()
         yield own
     except AssertionError:
         failed = True
         raise
     finally:
-        with FileLock(parent / LOCK):
-            if failed:
-                (own / ALIVE).unlink()
-            else:
-                shutil.rmtree(own, ignore_errors=True)
-            alive.release()
+        try:
+            _leave(own, alive, failed)
+        except KeyboardInterrupt:  # before it has begun, or after it
+            _leave(own, alive, failed)
+            raise
+
+
+@processes.interrupts_later()
+def _leave(own: Path, alive: FileLock, failed: bool) -> None:
+    """End a run in its folder, which stays if it has failed."""
+    with FileLock(own.parent / LOCK):
+        if failed:
+            (own / ALIVE).unlink(missing_ok=True)
+        else:
+            shutil.rmtree(own, ignore_errors=True)
+        alive.release()
 
 
 def _clear_killed(parent: Path) -> None:
