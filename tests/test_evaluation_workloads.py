@@ -1,6 +1,7 @@
 """What workloads are made of: counts of a small trace by hand, groups, and the document."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -63,7 +64,7 @@ def test_a_cached_one_is_the_same() -> None:
     found = characteristics.characteristics([trace(), trace()])
     assert found.launches == 2
     point = Sized("k", "tiny")
-    assert COUNTS.read(point, json.dumps(characteristics.asdict(found))) == found
+    assert COUNTS.read(point, json.dumps(asdict(found))) == found
 
 
 def test_every_kind_of_instruction_has_its_pipe() -> None:

@@ -4,9 +4,8 @@
 which differences of other figures the workloads explain.
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
@@ -14,19 +13,15 @@ import numpy as np
 
 from warploom.arch.isa import Instruction, Op, Pipe
 from warploom.evaluation.figures import Figure, Series
-from warploom.evaluation.kept import Sized, Work
+from warploom.evaluation.kept import of_traces
 from warploom.evaluation.metrics import share
-from warploom.evaluation.workloads import SEVEN, listed, on_list, traces
+from warploom.evaluation.workloads import SEVEN, listed, on_list
 from warploom.golden_model.statistics import added
 from warploom.golden_model.trace import Trace
 from warploom.golden_model.trace_counts import TraceCounts
 from warploom.golden_model.values import Values, values
 from warploom.kernels.library import kernels
 from warploom.programs import library
-
-SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/golden_model", "warploom/host",
-           "warploom/programs", "warploom/evaluation/characteristics.py", "warploom/evaluation/workloads.py")
-"""The inputs of a result."""
 
 KINDS = ("integer", "single precision", "SFU", "memory", "control")
 """Kinds of instructions: by pipe, those of SP pipes in two kinds. `integer` includes moves, `single precision`
@@ -84,20 +79,11 @@ def _kind(instruction: Instruction) -> int:
     return int(instruction.op in FLOATING) if instruction.pipe is Pipe.SP else 1 + int(instruction.pipe)
 
 
-def _make(point: Sized) -> str:
-    return json.dumps(asdict(characteristics(traces(*point))))
+def _restored(values: dict[str, Any], **counts: Any) -> Characteristics:
+    return Characteristics(values=Values(**values), **counts)
 
 
-def _read(_: Sized, text: str) -> Characteristics:
-    found = json.loads(text)
-    return Characteristics(**found | {"values": Values(**found["values"])})
-
-
-def _name(point: Sized) -> str:
-    return f"characteristics-{point.workload}-{point.size}"
-
-
-COUNTS = Work(_make, _read, _name, Sized._asdict, SOURCES)
+COUNTS = of_traces("characteristics", characteristics, _restored, "warploom/evaluation/characteristics.py")
 """The characteristics of workloads."""
 
 

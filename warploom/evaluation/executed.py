@@ -1,22 +1,15 @@
 """What the programs of a source execute: classes of instructions, and divergence ([HAWS], Figs. 4.12, 4.13)."""
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
 from warploom.arch.isa import Instruction, Op
 from warploom.evaluation.characteristics import FLOATING
-from warploom.evaluation.kept import Sized, Work
-from warploom.evaluation.workloads import traces
+from warploom.evaluation.kept import of_traces
 from warploom.golden_model.hints.stack import SimtStack
 from warploom.golden_model.trace import Trace, WarpTrace
-
-SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/golden_model", "warploom/host",
-           "warploom/programs", "warploom/evaluation/executed.py", "warploom/evaluation/characteristics.py",
-           "warploom/evaluation/workloads.py")
-"""The inputs of a result."""
 
 CLASSES = ("integer", "floating point", "control flow", "memory", "conversion", "predicate", "others")
 """The source's classes. `predicate` are comparisons and operations whose result is a predicate, `others` barriers,
@@ -79,17 +72,6 @@ def _flow(code: Sequence[Instruction], warp: WarpTrace) -> tuple[int, int, int]:
     return branches, divergent, active
 
 
-def _make(point: Sized) -> str:
-    return json.dumps(asdict(executed(traces(*point))))
-
-
-def _read(_: Sized, text: str) -> Executed:
-    return Executed(**json.loads(text))
-
-
-def _name(point: Sized) -> str:
-    return f"executed-{point.workload}-{point.size}"
-
-
-EXECUTED = Work(_make, _read, _name, Sized._asdict, SOURCES)
+EXECUTED = of_traces("executed", executed, Executed, "warploom/evaluation/executed.py",
+                     "warploom/evaluation/characteristics.py")
 """What workloads execute."""

@@ -1,9 +1,8 @@
 """What the code of a workload offers to hints for order, and what it executes, whatever the machine ([HAWS], Figs. 5.2,
 5.5)."""
 
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,13 +10,8 @@ from warploom.arch.isa import PT, RZ, Instruction, Op, Pipe
 from warploom.arch.order_hints import Hint
 from warploom.arch.program import Program
 from warploom.compiler.hints import hinted
-from warploom.evaluation.kept import Sized, Work
-from warploom.evaluation.workloads import traces
+from warploom.evaluation.kept import of_traces
 from warploom.golden_model.trace import Trace
-
-SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/golden_model", "warploom/host",
-           "warploom/programs", "warploom/evaluation/hinted_code.py", "warploom/evaluation/workloads.py")
-"""The inputs of a result."""
 
 _NO_ALU = frozenset({Op.LD, Op.ST, Op.ATOM, Op.RED, Op.BRA, Op.EXIT, Op.BAR, Op.BARRED, Op.MEMBAR, Op.TRAP, Op.NOP})
 
@@ -71,17 +65,5 @@ def _executed(trace: Trace, counts: Callable[[Op], bool]) -> int:
     return int(sum(wanted[warp.pc].sum() for warp in trace.warps))
 
 
-def _make(point: Sized) -> str:
-    return json.dumps(asdict(hinted_code(traces(*point))))
-
-
-def _read(_: Sized, text: str) -> HintedCode:
-    return HintedCode(**json.loads(text))
-
-
-def _name(point: Sized) -> str:
-    return f"hinted-code-{point.workload}-{point.size}"
-
-
-CODE = Work(_make, _read, _name, Sized._asdict, SOURCES)
+CODE = of_traces("hinted-code", hinted_code, HintedCode, "warploom/evaluation/hinted_code.py")
 """The code of workloads."""

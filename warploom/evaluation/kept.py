@@ -4,9 +4,10 @@ A result has all its inputs as its key, so that an interrupted evaluation contin
 has nothing to compute. A point that fails does not stop the others.
 """
 
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path
 from socket import gethostname
@@ -14,10 +15,16 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from warploom import points, store
 from warploom.arch.errors import ToolError, WarploomError
+from warploom.evaluation.workloads import traces
+from warploom.golden_model.trace import Trace
 from warploom.store import Key, Kind
 
 P = TypeVar("P")
 R = TypeVar("R")
+
+SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/golden_model", "warploom/host",
+           "warploom/programs", "warploom/evaluation/workloads.py")
+"""The inputs of the traces of workloads."""
 
 
 class Sized(NamedTuple):
@@ -42,6 +49,28 @@ class Work(Generic[P, R]):
     def key(self, point: P, sources: str) -> Key:
         """The key of a point's result; `sources` is a digest of these."""
         return Key(Kind.SIMULATIONS, self.name(point), {**self.inputs(point), "sources": sources})
+
+
+def of_traces(
+    what: str, count: Callable[[Sequence[Trace]], R], restore: Callable[..., R], *sources: str
+) -> Work[Sized, R]:
+    """The work of counting something in the traces of a workload's launches. `what` begins the name of a result;
+    `count` makes a dataclass from the traces, and `restore` makes it again from its fields as JSON has them; both are
+    functions of modules. Results depend on the files in `sources` beside those that make the traces."""
+    return Work(partial(_counted, count), partial(_restored, restore), partial(_named, what), Sized._asdict,
+                (*SOURCES, *sources))
+
+
+def _counted(count: Callable[[Sequence[Trace]], Any], point: Sized) -> str:
+    return json.dumps(asdict(count(traces(*point))))
+
+
+def _restored(restore: Callable[..., R], _: Sized, text: str) -> R:
+    return restore(**json.loads(text))
+
+
+def _named(what: str, point: Sized) -> str:
+    return f"{what}-{point.workload}-{point.size}"
 
 
 def results(

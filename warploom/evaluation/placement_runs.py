@@ -1,11 +1,10 @@
 """Kernels as threads under both schedulers: run times and loads, simulated once and kept."""
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
-from warploom.evaluation.kept import Sized, Work
-from warploom.evaluation.workloads import traces
+from warploom.evaluation.kept import of_traces
+from warploom.golden_model.trace import Trace
 from warploom.placement.outcome import Outcome
 from warploom.placement.policy import Policy
 from warploom.placement.programs import Piece, pieces, threads
@@ -22,10 +21,6 @@ INPUTS = {"small": 10, "medium": 30, "large": 100, "native": 7000}
 
 LOADED = 12
 """Threads and cores in Fig. 5.6."""
-
-SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/golden_model", "warploom/placement",
-           "warploom/evaluation/placement_runs.py", "warploom/evaluation/workloads.py")
-"""The inputs of a result."""
 
 
 @dataclass(frozen=True)
@@ -57,19 +52,11 @@ def place(work: Sequence[Piece]) -> Placed:
                   {name: _most(outcome) for name, outcome in outcomes.items()})
 
 
-def _make(point: Sized) -> str:
-    return json.dumps(asdict(place(pieces(*traces(*point)))))
+def _placed(launches: Sequence[Trace]) -> Placed:
+    return place(pieces(*launches))
 
 
-def _read(_: Sized, text: str) -> Placed:
-    return Placed(**json.loads(text))
-
-
-def _name(point: Sized) -> str:
-    return f"placement-{point.workload}-{point.size}"
-
-
-PLACES = Work(_make, _read, _name, Sized._asdict, SOURCES)
+PLACES = of_traces("placement", _placed, Placed, "warploom/placement", "warploom/evaluation/placement_runs.py")
 """Kernels as threads."""
 
 

@@ -1,6 +1,5 @@
 """What a sample of blocks loses: every workload timed whole, and by samples of its blocks (docs/sampling.md)."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import groupby
@@ -8,19 +7,14 @@ from statistics import fmean
 
 from warploom.arch.config import SmConfig
 from warploom.evaluation.figures import Run, Runs
-from warploom.evaluation.kept import Sized, Work
+from warploom.evaluation.kept import of_traces
 from warploom.evaluation.simulations import Case
 from warploom.evaluation.simulations import cases as all_cases
-from warploom.evaluation.workloads import traces
 from warploom.golden_model.sample import evenly
 from warploom.golden_model.trace import Trace
 
 COUNTS = (4, 8, 16, 32)
 """Blocks of each launch that are timed."""
-
-SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/golden_model", "warploom/host",
-           "warploom/programs", "warploom/evaluation/sampling.py", "warploom/evaluation/workloads.py")
-"""The inputs of `BLOCKS`."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +60,10 @@ class Blocks:
     shares: dict[int, float]
 
 
-def _make(point: Sized) -> str:
-    launches = traces(*point)
+def _counted(launches: Sequence[Trace]) -> Blocks:
     whole = sum(launch.warp_instructions for launch in launches)
     shares = {count: 100 * sum(_timed(launch, count) for launch in launches) / whole for count in COUNTS}
-    return json.dumps([max(launch.blocks for launch in launches), list(shares.items())])
+    return Blocks(max(launch.blocks for launch in launches), shares)
 
 
 def _timed(launch: Trace, count: int) -> int:
@@ -79,16 +72,11 @@ def _timed(launch: Trace, count: int) -> int:
     return sum(len(warp) for warp in launch.warps if warp.block in chosen)
 
 
-def _read(_: Sized, text: str) -> Blocks:
-    most, shares = json.loads(text)
-    return Blocks(most, dict(shares))
+def _restored(most: int, shares: Mapping[str, float]) -> Blocks:
+    return Blocks(most, {int(count): share for count, share in shares.items()})
 
 
-def _name(point: Sized) -> str:
-    return f"blocks-{point.workload}-{point.size}"
-
-
-BLOCKS = Work(_make, _read, _name, Sized._asdict, SOURCES)
+BLOCKS = of_traces("blocks", _counted, _restored, "warploom/evaluation/sampling.py")
 """The blocks of workloads."""
 
 

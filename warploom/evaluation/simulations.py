@@ -25,9 +25,8 @@ from warploom.golden_model.statistics import Statistics, scaled, total
 from warploom.golden_model.trace import Trace
 from warploom.golden_model.values import Values, values
 
-SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/golden_model", "warploom/host",
-           "warploom/programs", "warploom/evaluation/bypassing_reuse.py", "warploom/evaluation/affine_structure.py",
-           "warploom/evaluation/toggling.py", "warploom/evaluation/workloads.py")
+SOURCES = (*kept.SOURCES, "warploom/evaluation/bypassing_reuse.py", "warploom/evaluation/affine_structure.py",
+           "warploom/evaluation/toggling.py")
 """The inputs of a result, beside its configuration."""
 
 
