@@ -67,7 +67,9 @@ def order_of(config: SmConfig, program: Program, statics: Sequence[Static]) -> O
     """The order in which warps issue."""
     if config.searches:
         return SearchOrder(program, statics, config.schedulers)
-    return HintOrder(program, statics, config.schedulers) if config.reorders else ProgramOrder(statics)
+    if config.reorders:
+        return HintOrder(program, statics, config.schedulers, short_copies=config.has_short_copies)
+    return ProgramOrder(statics)
 
 
 def _register_file(config: SmConfig, program: Program, stride: int) -> RegisterFile:

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Pipe
+from warploom.golden_model.integer import COPY, COPY_LATENCY
 from warploom.golden_model.operands.collector import ALL_SLOTS, Slots
 
 Chosen = Sequence[int | None]
@@ -78,8 +79,9 @@ class Dispatcher:
 
     def __init__(self, config: SmConfig, order: Order) -> None:
         timings = [{int(c): pipe.timing_of(c) for c in pipe.timing_classes} for pipe in config.timed_pipes]
-        self._latency = [{c: timing.latency for c, timing in of_pipe.items()} for of_pipe in timings]
-        self._interval = [{c: timing.interval for c, timing in of_pipe.items()} for of_pipe in timings]
+        self._latency = [{COPY: COPY_LATENCY, **{c: timing.latency for c, timing in of_pipe.items()}}
+                         for of_pipe in timings]
+        self._interval = [{COPY: 1, **{c: timing.interval for c, timing in of_pipe.items()}} for of_pipe in timings]
         self._order = order
         self.cycle = 0
         self.sp = config.numbers(Pipe.SP)

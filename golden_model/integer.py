@@ -13,6 +13,11 @@ from warploom.golden_model.writeback import Result, result_of
 LAST_INTEGER = int(Op.SEL)
 """Operations up to this one execute in the integer lanes."""
 
+COPY = -1
+"""In place of the timing class of a MOV: the copy of a renamed result, which skips the execution stages."""
+
+COPY_LATENCY = 1
+
 Dispatch = dict[str, Any]
 """The fields of the dispatch port and `operands`, three 1024-bit words."""
 
@@ -41,7 +46,8 @@ class IntegerUnit:
     """
 
     def __init__(self, pipe: PipeConfig, evaluate: Evaluate = evaluate) -> None:
-        self._latency = {int(timing): pipe.timing_of(timing).latency for timing in pipe.timing_classes}
+        self._latency = {COPY: COPY_LATENCY, **{int(timing): pipe.timing_of(timing).latency
+                                                for timing in pipe.timing_classes}}
         self._evaluate = evaluate
         self.results: dict[int, Result] = {}  # by the cycle in which they leave
 

@@ -15,10 +15,14 @@ from warploom.arch.errors import ConfigError
 from warploom.arch.isa import Op
 from warploom.compiler.hints import hinted_for
 from warploom.golden_model.check import Mismatch
+from warploom.golden_model.front_end.decode import Static
+from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.hints.collection import Entry
+from warploom.golden_model.hints.renaming import Renaming
 from warploom.golden_model.hints.stack import SimtStack
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.statistics import Statistics
+from warploom.golden_model.times import Times
 from warploom.golden_model.trace import Trace
 from warploom.kernels.library import kernel, kernels
 from warploom.running import run
@@ -70,6 +74,29 @@ def test_waiting_warps_gain(name: str) -> None:
     assert cycles[1] < 0.95 * cycles[0]
 
 
+@pytest.mark.parametrize(("kind", "latency"), [("on", 4), ("short_copies", 1)])
+def test_copies_that_skip_execution(kind: str, latency: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The result of a copy is at write-back `latency` cycles after its dispatch, and written one later; values are
+    those of program order with both."""
+    config = NARROW.with_settings([f"hints={kind}"])
+    trace = run(kernel("histogram").load("tiny"), config).execution.trace
+    made, took, copied, ended = set[Static](), list[int](), Renaming.copy, Times.ended
+
+    def copy(renaming: Renaming, entry: Entry) -> Static:
+        made.add(static := copied(renaming, entry))
+        return static
+
+    def note(times: Times, cycle: int, flight: Flight) -> None:
+        if flight.static in made:
+            took.append(cycle - flight.dispatched)
+        ended(times, cycle, flight)
+
+    monkeypatch.setattr(Renaming, "copy", copy)
+    monkeypatch.setattr(Times, "ended", note)
+    copies = simulate_ordered(config, trace).counted["hinted"]["copies"]
+    assert len(took) == copies > 100 and min(took) == latency + 1
+
+
 def test_without_groups_nothing_changes() -> None:
     """The order by hints of a program that has none is that of the program."""
     trace = run(kernel("matmul").load("tiny"), NARROW).execution.trace
@@ -82,10 +109,14 @@ def test_without_groups_nothing_changes() -> None:
 @pytest.mark.parametrize(("settings", "message"), [
     ("bypass=bow", "keep the last registers in program order"), ("bypass=rfc", "keep the last registers"),
     ("affine=a", "squashes"), ("issue_per_warp=2", "the second of a pair"),
+    ("coalescing=corf layout=wid", "CORF packs registers at compile time, and no renamed one"),
+    ("coalescing=corf_plus layout=wid", "CORF packs registers"),
 ])
-def test_refused_combinations(settings: str, message: str) -> None:
+@pytest.mark.parametrize("kind", ["on", "short_copies"])
+def test_refused_combinations(kind: str, settings: str, message: str) -> None:
+    NARROW.with_settings(settings.split())
     with pytest.raises(ConfigError, match=message):
-        ON.with_settings([settings])
+        NARROW.with_settings([f"hints={kind}", *settings.split()])
 
 
 # ------------------------------------------------------------ the SIMT stack

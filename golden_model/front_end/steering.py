@@ -2,6 +2,7 @@
 
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Pipe, TimingClass
+from warploom.golden_model.integer import COPY
 
 
 class Steering:
@@ -16,7 +17,7 @@ class Steering:
         self._waiting = [[0] * len(config.pipes) for _ in range(config.schedulers)]
         slots = range(config.warps)
         self._able = {int(each): [self._of_warp(config, each, slot) for slot in slots] for each in TimingClass}
-        self._latencies = [{int(each) for each in pipe.timing_classes} for pipe in config.pipes]
+        self._latencies = [{COPY, *map(int, pipe.timing_classes)} for pipe in config.pipes]
 
     def _of_warp(self, config: SmConfig, timing_class: TimingClass, slot: int) -> tuple[int, ...]:
         """The pipes that instructions of a class of a warp may go to; where they stay in order, one."""

@@ -59,9 +59,12 @@ class Detour:
 
 class HintOrder:
     """The order by the hints of a program, whose instructions are `statics`, for warps in slots that `schedulers` share
-    (slot mod schedulers). `detours` has the state of the warp in each slot."""
+    (slot mod schedulers). With `short_copies` those of renamed results skip the execution stages. `detours` has the
+    state of the warp in each slot."""
 
-    def __init__(self, program: Program, statics: Sequence[Static], schedulers: int) -> None:
+    def __init__(
+        self, program: Program, statics: Sequence[Static], schedulers: int, *, short_copies: bool = False
+    ) -> None:
         self.counts = HintCounts()
         self.detours: dict[int, Detour] = {}
         self._statics, self._schedulers = statics, schedulers
@@ -75,7 +78,7 @@ class HintOrder:
         """Slots whose warp came to a stall point in this cycle."""
         self.away: set[int] = set()
         """Slots whose warp is in hint mode."""
-        self._renaming = Renaming(statics)
+        self._renaming = Renaming(statics, short_copies=short_copies)
 
     def first(self, warp: Warp) -> Static:
         """See `Order`, here and below."""

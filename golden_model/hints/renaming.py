@@ -7,13 +7,15 @@ from functools import cache
 from warploom.arch.isa import RZ, Instruction, Op
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.hints.collection import Entry
+from warploom.golden_model.integer import COPY
 
 
 class Renaming:
-    """Instructions of a program, which are decoded once for each choice of registers."""
+    """Instructions of a program, which are decoded once for each choice of registers. `short_copies` skip the execution
+    stages."""
 
-    def __init__(self, statics: Sequence[Static]) -> None:
-        self._statics = statics
+    def __init__(self, statics: Sequence[Static], *, short_copies: bool = False) -> None:
+        self._statics, self._short_copies = statics, short_copies
         self._renamed = cache(self._rename)
         self._copied = cache(self._copy)
 
@@ -37,4 +39,7 @@ class Renaming:
         return static if instruction == static.instruction else Static(instruction, lambda _: static.fields["imm"])
 
     def _copy(self, dst: int, renamed: int) -> Static:
-        return Static(Instruction(op=Op.MOV, dst=dst, src=(renamed, RZ, RZ)), lambda _: 0)
+        static = Static(Instruction(op=Op.MOV, dst=dst, src=(renamed, RZ, RZ)), lambda _: 0)
+        if self._short_copies:
+            static.fields["timing"] = COPY
+        return static

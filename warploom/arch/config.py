@@ -235,7 +235,12 @@ class SmConfig:
     @property
     def reorders(self) -> bool:
         """Whether a warp that waits for memory goes on by the compiler's hints."""
-        return self.hints is Hinting.ON
+        return self.hints in (Hinting.ON, Hinting.SHORT_COPIES)
+
+    @property
+    def has_short_copies(self) -> bool:
+        """Whether copies of renamed results skip the execution stages."""
+        return self.hints is Hinting.SHORT_COPIES
 
     @property
     def searches(self) -> bool:

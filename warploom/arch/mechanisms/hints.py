@@ -13,10 +13,11 @@ class Hinting(StrEnum):
 
     OFF = "off"  # that of the program
     ON = "on"  # a warp that waits for memory executes the hint group of its instruction
+    SHORT_COPIES = "short_copies"  # the same, and copies of renamed results skip execution, as in the source
     PREEXECUTION = "preexecution"  # a comparator: it executes what its hardware finds
 
 
-KIND = (Hinting.ON,)
+KIND = (Hinting.ON, Hinting.SHORT_COPIES)
 
 HINTS = Mechanism(
     name="hints",
