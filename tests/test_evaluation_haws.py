@@ -47,7 +47,7 @@ def test_machines_keep_the_bandwidth_of_an_sm() -> None:
         whole = GpuConfig.preset(machine.name)
         for share in (lambda gpu: gpu.channels * gpu.dram_bytes, lambda gpu: gpu.slices * gpu.l2_sets):
             assert 1 <= share(machine) / share(whole) * whole.sms < 1.5, setting
-        assert machine.sm.reorders == setting.endswith("_hints")
+        assert machine.sm.reorders == setting.endswith(("_hints", "_short copies"))
     assert machines["few_off"].sm.warps == 8 and machines["kepler_off"].sm.scheduler == "lrr"
 
 
@@ -58,11 +58,12 @@ def test_settings_of_a_user_come_after_the_scale() -> None:
 
 def test_each_table_runs_on_its_gpu() -> None:
     asked = Study("haws", Wanted("tiny", Path())).cases()
-    assert len(asked) == 12 * 8 + 5 * 4
+    assert len(asked) == 12 * 9 + 5 * 4
     assert {case.workload for case in asked if case.setting.startswith("kepler")} == set(haws.groups()[haws.ON_KEPLER])
     named = Study("haws", Wanted("tiny", Path(), workloads=["mvt"])).cases()
-    assert [case.setting for case in named] == [f"{machine}_{scheduler}" for machine in ("full", "few", "kepler")
-                                                for scheduler in ("off", "hints", "preexecution", "cta_aware")]
+    four = ("off", "hints", "preexecution", "cta_aware")
+    of_both = [f"{machine}_{scheduler}" for machine in ("full", "few") for scheduler in four]
+    assert [case.setting for case in named] == [*of_both, "full_short copies", *(f"kepler_{each}" for each in four)]
 
 
 def test_every_cycle_of_the_schedulers_has_a_kind() -> None:

@@ -25,11 +25,14 @@ KEPLER = "k20x"
 KEPLER_SCALE = ("sms=1", "slices=1", "channels=1", "dram_bytes=16")
 """The same of it: a 14th of twelve slices and six channels."""
 
-OFF, ON = "off", "hints"
+OFF, ON, SHORT = "off", "hints", "short copies"
 
 SCHEDULERS: Mapping[str, Sequence[str]] = {
     OFF: (), ON: ("hints=on",), "preexecution": ("hints=preexecution",), "cta_aware": ("scheduler=cta_aware",)}
 """What is compared, with its settings."""
+
+SHORT_COPIES = ("hints=short_copies",)
+"""Hints, with copies that skip execution as in the source."""
 
 AHEAD = (ON, "preexecution")
 """Those in which a warp that waits executes later instructions."""
@@ -68,7 +71,8 @@ def configurations(gpu: GpuConfig, settings: Sequence[str]) -> dict[str, GpuConf
     """The machines of Table 5.1's programs. A user's settings come after the scale."""
     scaled = gpu.with_settings(list(SCALE)).with_settings(list(settings))
     return {name_of(machine, scheduler): scaled.with_settings([*fewer, *chosen])
-            for machine, fewer in WARPS.items() for scheduler, chosen in SCHEDULERS.items()}
+            for machine, fewer in WARPS.items() for scheduler, chosen in SCHEDULERS.items()} | {
+                name_of(FULL, SHORT): scaled.with_settings([*SHORT_COPIES])}
 
 
 def kepler(settings: Sequence[str]) -> dict[str, Machine]:
@@ -146,7 +150,7 @@ def speed_up(number: str, machine: str = FULL) -> Figure:
     compare = of_statistics(ipc_gained)
     return _figure(number, "Speed-up", {
         scheduler: bars.against(compare, name_of(machine, scheduler), name_of(machine, OFF))
-        for scheduler in SCHEDULERS if scheduler != OFF})
+        for scheduler in (*SCHEDULERS, *([SHORT] if machine == FULL else [])) if scheduler != OFF})
 
 
 def mode_figures() -> list[Figure]:
