@@ -1,5 +1,7 @@
 """`warploom evaluate locality`: its machines, its workloads, and its figures (docs/locality.md)."""
 
+from dataclasses import replace
+
 import pytest
 
 from warploom.arch.gpu import GpuConfig
@@ -36,7 +38,7 @@ def test_003_table_6_2_programs_launch_with_their_hints(group: str, hints: set[L
 
 
 def test_figures_are_those_of_the_runs(runs: dict[str, Runs]) -> None:
-    found = {figure.number: figure.measure(runs).values for figure in locality.figures()}
+    found = {one.figure.number: one.values for one in locality.measured(runs, {"all": [NAME]})}
     of_setting = {name: run.memory for name, run in runs[NAME].items()}
     base, hinted = of_setting["lrr"], of_setting["locality"]
     assert base is not None and hinted is not None and base.duplicates
@@ -46,9 +48,23 @@ def test_figures_are_those_of_the_runs(runs: dict[str, Runs]) -> None:
     assert set(found["HAWS, Fig. 6.12"]) == {"cta_aware", "mascar", "blocks", "warps", "locality"}
 
 
+def test_programs_without_duplicates_are_left_out_of_their_figure(runs: dict[str, Runs]) -> None:
+    base = runs[NAME]["lrr"]
+    alone = {**runs[NAME], "lrr": replace(base, memory=replace(locality.memory(base), duplicates=0))}
+    both = {NAME: runs[NAME], "scan": alone}
+    found = {one.figure.number: one for one in locality.measured(both, {"a": ["scan"], "b": ["scan", NAME]})}
+    assert set(found["HAWS, Fig. 6.11"].values["locality"]) == {NAME}
+    assert list(found["HAWS, Fig. 6.11"].groups) == ["b"] and list(found["HAWS, Fig. 6.10"].groups) == ["a", "b"]
+    assert "HAWS, Fig. 6.11" not in [one.figure.number for one in locality.measured({"scan": alone}, {"a": ["scan"]})]
+
+
 def test_adjacent_blocks_need_fewer_mshrs(runs: dict[str, Runs]) -> None:
     """Rows of 60 numbers: the lines at the boundary of two blocks of a row are read by one SM, and by one load."""
     lrr, blocks = (locality.memory(runs[NAME][name]) for name in ("lrr", "blocks"))
     assert blocks.entries < lrr.entries and blocks.duplicates < lrr.duplicates
+    row = dict(zip(locality.MSHR_COLUMNS, locality.mshrs(runs)[0], strict=True))
+    assert (row["MSHRs, lrr"], row["cycles"]) == (lrr.entries, runs[NAME]["lrr"].statistics.cycles)
+    assert row["duplicates, %, lrr"] == pytest.approx(100 * lrr.duplicates / lrr.entries)
+    assert row["cycles that wait for an MSHR, lrr"] == sum(lrr.waits["mshr"])
     rows = locality.loads(runs)
     assert rows[0][0] == NAME and rows[0][1] < rows[0][1 + list(locality.MACHINES).index("blocks")]

@@ -6,18 +6,19 @@ The programs on the source's list launch their kernels with the hints of its Tab
 from collections.abc import Callable, Mapping, Sequence
 
 from warploom.arch.gpu import GpuConfig
-from warploom.evaluation.figures import Figure, Groups, Run, Runs, Series
+from warploom.evaluation.figures import Figure, Groups, Measured, Run, Runs, Series
+from warploom.golden_model.gpu.load_store import Wait
 from warploom.golden_model.gpu.statistics import GpuStatistics
 
 SCALED = ("sms=4", "slices=4", "channels=2")
 """A `k20x` of 14 SMs, 12 slices and 6 channels as large as our grids: with more SMs each would have few blocks."""
 
-BASELINE = "lrr"
+BASELINE, BOTH = "lrr", "locality"
 BLOCKS, WARPS = "block_scheduler=locality", "scheduler=locality"
 
 MACHINES: dict[str, tuple[str, ...]] = {
     BASELINE: (), "cta_aware": ("scheduler=cta_aware",), "mascar": ("saturation=mascar",), "blocks": (BLOCKS,),
-    "warps": (WARPS,), "locality": (BLOCKS, WARPS),
+    "warps": (WARPS,), BOTH: (BLOCKS, WARPS),
 }
 """The baseline, two comparators, each half of the mechanism alone, and both."""
 
@@ -43,16 +44,42 @@ def configurations(config: GpuConfig, settings: Sequence[str]) -> dict[str, GpuC
     return {name: scaled.with_settings([*own]) for name, own in MACHINES.items()}
 
 
+def measured(runs: Mapping[str, Runs], groups: Groups) -> list[Measured]:
+    """The figures of section 6.4. That of duplicates is of the programs that have some in the baseline."""
+    sharing = {name: of_workload for name, of_workload in runs.items() if memory(of_workload[BASELINE]).duplicates}
+    left = {label: [name for name in names if name in sharing] for label, names in groups.items()}
+    found = [figure.measure(runs, groups) for figure in figures()]
+    return [*found, *([duplicates().measure(sharing, {label: names for label, names in left.items() if names})]
+                      if sharing else [])]
+
+
+def duplicates() -> Figure:
+    """What is left of the duplicates, by machine."""
+    return Figure("HAWS, Fig. 6.11", "MSHRs for lines that another SM has requested, of those of the baseline",
+                  _each(lambda ours, baseline: 100 * memory(ours).duplicates / memory(baseline).duplicates))
+
+
 def figures() -> list[Figure]:
-    """The figures of section 6.4."""
+    """The figures that all programs have."""
     return [
         Figure("HAWS, Fig. 6.1", "MSHRs for lines that another SM has requested within 2,000 cycles",
                (Series(BASELINE, lambda runs: 100 * _share(runs[BASELINE])),)),
         Figure("HAWS, Fig. 6.10", "Speed gained", _each(_faster)),
-        Figure("HAWS, Fig. 6.11", "MSHRs for lines that another SM has requested, of those of the baseline",
-               _each(_duplicates)),
         Figure("HAWS, Fig. 6.12", "Loads for each MSHR, more than in the baseline", _each(_more_loads)),
     ]
+
+
+MSHR_COLUMNS = ("workload", "cycles", *(f"{what}, {name}" for what in (
+    "MSHRs", "duplicates, %", "cycles that wait for an MSHR") for name in (BASELINE, BOTH)))
+"""Cycles of the baseline; and without and with the mechanism the MSHRs that are taken, how many of them are for lines
+that another SM has requested, and the cycles in which a transaction waits since none is free, summed over SMs."""
+
+
+def mshrs(runs: Mapping[str, Runs]) -> list[list[object]]:
+    """The rows of a table with `MSHR_COLUMNS`."""
+    return [[workload, of_workload[BASELINE].statistics.cycles, *(
+        value(of_workload[name]) for value in (lambda run: memory(run).entries, lambda run: 100 * _share(run), _waits)
+        for name in (BASELINE, BOTH))] for workload, of_workload in runs.items()]
 
 
 def loads(runs: Mapping[str, Runs]) -> list[list[object]]:
@@ -90,10 +117,8 @@ def _share(run: Run) -> float:
     return found.duplicates / max(found.entries, 1)
 
 
-def _duplicates(ours: Run, baseline: Run) -> float:
-    """100 if neither has any."""
-    before, after = memory(baseline).duplicates, memory(ours).duplicates
-    return 100 * after / before if before else 100 * (1 + after)
+def _waits(run: Run) -> int:
+    return sum(memory(run).waits[str(Wait.MSHR)])
 
 
 def _more_loads(ours: Run, baseline: Run) -> float:

@@ -97,10 +97,13 @@ def unitwise(study: Study) -> Body:
 def local(study: Study) -> Body:
     """[HAWS], chapter 6: every workload on every machine, every figure, and the loads of each MSHR."""
     runs = study.runs(study.cases())
-    body = _figures(study, locality.figures(), runs, f"{study.preset}, {' '.join(locality.SCALED)}")
-    rows = locality.loads(runs)
-    report.table("Fig. 6.12: loads for each MSHR", locality.COLUMNS, rows)
-    return {**body, "loads_per_entry": [dict(zip(locality.COLUMNS, row, strict=True)) for row in rows]}
+    body = shown(study, locality.measured(runs, study.groups), f"{study.preset}, {' '.join(locality.SCALED)}")
+    loads, mshrs = locality.loads(runs), locality.mshrs(runs)
+    report.table("Fig. 6.12: loads for each MSHR", locality.COLUMNS, loads)
+    report.table("MSHRs without and with the mechanism", locality.MSHR_COLUMNS, mshrs)
+    return {**body, **recorded(study, runs),
+            "loads_per_entry": [dict(zip(locality.COLUMNS, row, strict=True)) for row in loads],
+            "mshrs": [dict(zip(locality.MSHR_COLUMNS, row, strict=True)) for row in mshrs]}
 
 
 def calibrated(study: Study) -> Body:
