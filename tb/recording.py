@@ -31,7 +31,7 @@ from warploom.tb.observation import Probe
 from warploom.tb.regress import Case, cases
 
 Run = dict[str, Any]
-"""Statistics by name, and under ``probe`` the checksum of each field."""
+"""Statistics by name, without empty ones, and under ``probe`` the checksum of each field."""
 
 CYCLES = 4096
 """Cycles of the probe that are processed together: a multiple of 8, so that bits of a field fill whole bytes."""
@@ -62,7 +62,7 @@ def measure(case: Case) -> Run:
         if probe is not None:
             probe.add(sm.datapath.observe())
         sm.step()
-    return {**collect(sm).to_json(), "probe": {} if probe is None else probe.values()}
+    return {**_counts(collect(sm).to_json()), "probe": {} if probe is None else probe.values()}
 
 
 def probe_of(config: SmConfig, sm: Sm) -> Probe:
@@ -158,6 +158,11 @@ def read(path: Path) -> dict[str, Run]:
     except (OSError, lzma.LZMAError, ValueError, AttributeError, TypeError, KeyError) as error:
         raise ToolError(f"{path}: not a recording ({error}); make one with warploom regress --record") from None
     return found
+
+
+def _counts(statistics: Run) -> Run:
+    """Without the counts of mechanisms that are absent: another mechanism leaves old recordings valid."""
+    return {name: value for name, value in statistics.items() if value != {}}
 
 
 def _flat(measured: Run) -> Run:

@@ -78,7 +78,7 @@ def test_every_cycle_of_the_schedulers_has_a_kind() -> None:
 def test_what_issues_in_hint_mode() -> None:
     """Of 40 ALU instructions 10, of 8 loads 2; branches are neither."""
     run = run_of("dct", "full_hints")
-    run.statistics.counted["hinted"].update(entered=5, executed=15, loads=2, branches=3, copies=25)
+    run.statistics.counted["order"].update(entered=5, executed=15, loads=2, branches=3, copies=25)
     code = HintedCode(20, 4, 6, registers=32, alu=40, loads=8)
     assert (haws_bars.alu(run, code), haws_bars.loads(run, code), haws_bars.each_time(run)) == (25, 25, 300)
     assert haws_bars.copies(run) == pytest.approx(100 * 25 / (run.statistics.warp_instructions + 25))

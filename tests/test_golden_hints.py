@@ -58,7 +58,7 @@ def test_bundled_kernels(name: str, settings: list[str]) -> None:
     config = ON.with_settings(settings)
     trace = run(kernel(name).load("tiny"), config).execution.trace
     found = simulate_ordered(config, trace)
-    counts = found.counted["hinted"]
+    counts = found.counted["order"]
     assert counts["entered"] and counts["executed"] >= counts["loads"] + counts["branches"]
     moves = sum(int((warp.pc == pc).sum()) for warp in trace.warps
                 for pc, instruction in enumerate(trace.program.instructions)
@@ -102,7 +102,7 @@ def test_without_groups_nothing_changes() -> None:
     trace = run(kernel("matmul").load("tiny"), NARROW).execution.trace
     assert not trace.program.order_hints
     with_order, without = (simulate(config, trace).statistics for config in (ON, NARROW))
-    assert not any(with_order.counted["hinted"].values())
+    assert not any(with_order.counted["order"].values())
     assert replace(with_order, counted={}) == replace(without, counted={})
 
 

@@ -132,7 +132,7 @@ def test_bundled_kernels(name: str, settings: list[str]) -> None:
     config = ON.with_settings(settings)
     trace = run(kernel(name).load("tiny"), config).execution.trace
     found = simulate_ordered(config, trace)
-    counts = found.counted["hinted"]
+    counts = found.counted["order"]
     assert counts["executed"] >= counts["loads"] + counts["branches"] and counts["looked"] >= counts["executed"]
     ends = sum(count for reason, count in counts.items() if reason.startswith("ended"))
     assert counts["entered"] == ends > 0

@@ -8,6 +8,7 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
+from warploom.arch.mechanisms import MECHANISMS
 from warploom.cli import main
 from warploom.golden_model.sm import Sm
 from warploom.kernels.library import kernel
@@ -61,6 +62,13 @@ def test_one_changed_value_is_found(name: str, few: dict[str, Case]) -> None:
     line = difference(wanted, json.loads(json.dumps(found)))
     assert line is not None and line.startswith(f"{name} is other, was ")
     assert difference(wanted, wanted) is None
+
+
+def test_what_an_absent_mechanism_counts_is_not_recorded(few: dict[str, Case]) -> None:
+    found = measure(few["none"])
+    assert found["probe"] and {} not in found.values()
+    assert not {events.key for mechanism in MECHANISMS for events in mechanism.events} & found.keys()
+    assert "bypassed" in measure(few["bypass=rfc"])
 
 
 def test_every_cycle_of_the_probe_counts(few: dict[str, Case], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,7 +40,7 @@ def stalled(kind: str) -> Value:
 
 def hinted(part: str, run: Run) -> int:
     """What hints for order did."""
-    count: int = run.statistics.counted["hinted"][part]
+    count: int = run.statistics.counted["order"][part]
     return count
 
 

@@ -39,7 +39,7 @@ HINTS = Mechanism(
     model_runs=("hints=on",),
     bugs=("warploom.tb.hints.mutants.MUTANTS",),
     events=(
-        Events("hinted", "front_end.order.counts",
+        Events("order", "front_end.order.counts",
                {"entered": "times in hint mode", "executed": "instructions issued in hint mode",
                 "copies": "copies of renamed results", "looked": "instructions that hardware looked at"}),
     ),
