@@ -361,3 +361,10 @@ def test_hardware_that_does_not_exist() -> None:
         Gpu("small", rtl=True, coalescing="on", alignment="ideal")
     with pytest.raises(ConfigError, match="add rtl=True"):
         Gpu("small", replay=True)
+
+
+@pytest.mark.parametrize("seed", [-1, 1 << 31, 1.0, "1"])
+@pytest.mark.parametrize("rtl", [False, True])
+def test_a_seed_that_is_none(seed: object, rtl: bool) -> None:
+    with pytest.raises(ConfigError, match=r"^seed = \S+: must be a whole number from 0 to 2147483647$"):
+        Gpu("small", rtl=rtl, seed=seed)

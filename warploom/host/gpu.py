@@ -26,6 +26,7 @@ from warploom.host.hardware import Hardware
 from warploom.host.launched import Launched, summed
 from warploom.host.module import Geometry, Kernel, Module
 from warploom.kernels.launchwriter import save
+from warploom.tb.seeds import LIMIT
 
 if TYPE_CHECKING:
     from warploom.tb.lockstep import Lockstep
@@ -75,6 +76,8 @@ class Gpu:
         self._traces = traces
         if replay and not rtl:
             raise ConfigError("replay: only hardware replays: add rtl=True")
+        if not isinstance(seed, int) or not 0 <= seed < LIMIT:
+            raise ConfigError(f"seed = {shown(seed)}: must be a whole number from 0 to {LIMIT - 1}")
         if sample is not None and (rtl or not timing or not isinstance(sample, int) or sample < 2):
             raise ConfigError(f"sample = {shown(sample)}: must be at least 2 blocks, of a Gpu with timing and without "
                               "rtl")
