@@ -58,12 +58,13 @@ def test_settings_of_a_user_come_after_the_scale() -> None:
 
 def test_each_table_runs_on_its_gpu() -> None:
     asked = Study("haws", Wanted("tiny", Path())).cases()
-    assert len(asked) == 12 * 9 + 5 * 4
+    assert len(asked) == 12 * 11 + 5 * 4
     assert {case.workload for case in asked if case.setting.startswith("kepler")} == set(haws.groups()[haws.ON_KEPLER])
     named = Study("haws", Wanted("tiny", Path(), workloads=["mvt"])).cases()
     four = ("off", "hints", "preexecution", "cta_aware")
     of_both = [f"{machine}_{scheduler}" for machine in ("full", "few") for scheduler in four]
-    assert [case.setting for case in named] == [*of_both, "full_short copies", *(f"kepler_{each}" for each in four)]
+    assert [case.setting for case in named] == [
+        *of_both, *(f"full_{each}" for each in haws.APART), *(f"kepler_{each}" for each in four)]
 
 
 def test_every_cycle_of_the_schedulers_has_a_kind() -> None:

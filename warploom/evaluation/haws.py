@@ -31,8 +31,12 @@ SCHEDULERS: Mapping[str, Sequence[str]] = {
     OFF: (), ON: ("hints=on",), "preexecution": ("hints=preexecution",), "cta_aware": ("scheduler=cta_aware",)}
 """What is compared, with its settings."""
 
-SHORT_COPIES = ("hints=short_copies",)
-"""Hints, with copies that skip execution as in the source."""
+LRR, SMALL = "lrr", "cta_aware, small groups"
+
+APART: Mapping[str, Sequence[str]] = {
+    SHORT: ("hints=short_copies",), LRR: ("scheduler=lrr",), SMALL: ("scheduler=cta_aware", "active_warps=2")}
+"""What explains them, on the machine with all warps: hints whose copies skip execution, as in the source; and for
+CTA-aware order the one of which it is a variant, and groups of two warps of each scheduler, which all programs fill."""
 
 AHEAD = (ON, "preexecution")
 """Those in which a warp that waits executes later instructions."""
@@ -70,9 +74,9 @@ def groups() -> dict[str, tuple[str, ...]]:
 def configurations(gpu: GpuConfig, settings: Sequence[str]) -> dict[str, GpuConfig]:
     """The machines of Table 5.1's programs. A user's settings come after the scale."""
     scaled = gpu.with_settings(list(SCALE)).with_settings(list(settings))
-    return {name_of(machine, scheduler): scaled.with_settings([*fewer, *chosen])
-            for machine, fewer in WARPS.items() for scheduler, chosen in SCHEDULERS.items()} | {
-                name_of(FULL, SHORT): scaled.with_settings([*SHORT_COPIES])}
+    found = {name_of(machine, scheduler): scaled.with_settings([*fewer, *chosen])
+             for machine, fewer in WARPS.items() for scheduler, chosen in SCHEDULERS.items()}
+    return found | {name_of(FULL, scheduler): scaled.with_settings([*chosen]) for scheduler, chosen in APART.items()}
 
 
 def kepler(settings: Sequence[str]) -> dict[str, Machine]:
@@ -132,7 +136,7 @@ def run_figures() -> list[Figure]:
     each = {OFF: "baseline", ON: ON}
     shares = {"issued": bars.issued, **{kind: bars.stalled(kind) for kind in bars.CYCLES}}
     return [
-        speed_up("Fig. 5.10"), speed_up("8 warps", FEW),
+        speed_up("Fig. 5.10"), speed_up("8 warps", FEW), cta_aware(),
         *(_figure("Fig. 5.11", "Cycles of the schedulers", {
             key: _of(value, scheduler) for key, value in shares.items()}, title, stacked=True)
           for scheduler, title in each.items()),
@@ -151,6 +155,14 @@ def speed_up(number: str, machine: str = FULL) -> Figure:
     return _figure(number, "Speed-up", {
         scheduler: bars.against(compare, name_of(machine, scheduler), name_of(machine, OFF))
         for scheduler in (*SCHEDULERS, *([SHORT] if machine == FULL else [])) if scheduler != OFF})
+
+
+def cta_aware() -> Figure:
+    """Why CTA-aware order gains or loses: both sizes of groups over round robin, and round robin over the baseline."""
+    compare = of_statistics(ipc_gained)
+    return _figure("CTA-aware", "Speed-up", {
+        f"{ours} over {baseline}": bars.against(compare, name_of(FULL, ours), name_of(FULL, against))
+        for ours, baseline, against in (("cta_aware", LRR, LRR), (SMALL, LRR, LRR), (LRR, "gto", OFF))})
 
 
 def mode_figures() -> list[Figure]:

@@ -2,9 +2,10 @@
 
 import dataclasses
 from collections.abc import Callable
+from functools import partial
 
 from warploom.arch.config import SmConfig
-from warploom.arch.pipes import Sharing, shared_by
+from warploom.arch.pipes import MOST_LANES, PipeConfig, Sharing, shared_by
 from warploom.evaluation import metrics
 from warploom.evaluation.figures import Figure, Groups, Runs, Series, of_statistics
 from warploom.evaluation.workloads import listed, on_list
@@ -25,6 +26,9 @@ MACHINES = {
 }
 """Settings that take away what hides the units: the bandwidth of memory, then the number of collectors."""
 
+LATER = "fair, as late as even"
+"""Turns, where shared units take as long as if they were divided, but each instruction has all of their lanes."""
+
 IPC = of_statistics(metrics.ipc_gained)
 
 
@@ -40,6 +44,8 @@ def configurations(config: SmConfig) -> dict[str, SmConfig]:
         changed = config.with_settings(list(settings))
         for sharing in POLICIES:
             found[setting(sharing, machine)] = dataclasses.replace(changed, pipes=shared_by(changed.pipes, sharing))
+    found[LATER] = dataclasses.replace(config, pipes=tuple(map(
+        partial(_later, config.schedulers), shared_by(config.pipes, Sharing.FAIR))))
     return found | {f"{lanes} lanes": with_lanes(config, lanes) for lanes in LANES}
 
 
@@ -54,6 +60,13 @@ def with_lanes(config: SmConfig, lanes: int) -> SmConfig:
         pipe if pipe.is_shared else dataclasses.replace(pipe, lanes=lanes) for pipe in config.pipes))
 
 
+def _later(schedulers: int, pipe: PipeConfig) -> PipeConfig:
+    """A shared pipe with the latencies that it has if schedulers divide its lanes."""
+    more = -(-MOST_LANES * schedulers // pipe.lanes) - -(-MOST_LANES // pipe.lanes) if pipe.is_shared else 0
+    return dataclasses.replace(pipe, classes={
+        name: (latency + more, interval) for name, (latency, interval) in pipe.classes.items()})
+
+
 def figures() -> list[Figure]:
     """The figures of the source, in its order."""
     policies = [
@@ -62,8 +75,10 @@ def figures() -> list[Figure]:
                      for ours in (Sharing.EVEN, Sharing.FAIR)), note=machine)
         for machine in MACHINES
     ]
+    why = Figure("Fig. 4.11, why", "IPC gained over static sharing", tuple(
+        Series(name, _gained(name, setting(Sharing.STATIC))) for name in (str(Sharing.FAIR), LATER, str(Sharing.EVEN))))
     first, *others = LANES
-    return [*policies, Figure("Fig. 4.14, units", f"IPC gained over {first} lanes of each owned unit",
+    return [*policies, why, Figure("Fig. 4.14, units", f"IPC gained over {first} lanes of each owned unit",
                               tuple(Series(str(lanes), _gained(f"{lanes} lanes", f"{first} lanes"))
                                     for lanes in others))]
 
