@@ -2,7 +2,9 @@
 
 import json
 import random
-from collections import Counter
+import sys
+import zlib
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from warploom.tb import lockstep, runner
 from warploom.tb import tape as tapes
 from warploom.tb.lockstep import LockstepError
 from warploom.tb.player import Replay, play
-from warploom.tb.shadow import Shadow
+from warploom.tb.shadow import BYTES, Shadow
 from warploom.tb.tape import Recorder
 
 STORED = "stored_data"
@@ -41,35 +43,50 @@ def file(tmp_path: Path) -> LaunchFile:
 # ---------------------------------------------------------------- what a replay finds
 
 
-class Spoiled(Recorder):
-    """Inverts one bit of the expected value of a port, in `cycle`: at its n-th expected value. `expected` counts these
-    by port."""
+class Noted(Recorder):
+    """Notes every expected value with its cycle, and keeps the whole tape. `expected` has, by port: the cycle, the
+    value, its mask, and the place on the tape if it is a write of a bank."""
 
-    port, number, rng = "", 0, random.Random()
+    last: "Noted"
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self.expected: Counter[str] = Counter()
-        self.cycle = -1
+        self.expected: defaultdict[str, list[tuple[int, int, int, int | None]]] = defaultdict(list)
+        self.ends: list[int] = []
+        self.tape = b""
         type(self).last = self
 
     def expect(self, cycle: int, port: str, word: int, mask: int | None = None) -> int:
         mask = (1 << self.codecs[port].width) - 1 if mask is None else mask
-        super().expect(cycle, port, self._spoiled(cycle, port, word, mask), mask)
+        super().expect(cycle, port, word, mask)
+        self._note(port, cycle, word & mask, mask, None)
         return word
 
     def expect_stored(self, cycle: int, address: Any, form: Any, shadow: Shadow) -> None:
-        columns, mask = shadow.columns(address, form)
-        spoiled: Any = type("", (), {"columns": lambda *_: (self._spoiled(cycle, STORED, columns, mask), mask),
-                                     "enables": shadow.enables})()
-        super().expect_stored(cycle, address, form, spoiled)
+        super().expect_stored(cycle, address, form, shadow)
+        self._note(STORED, cycle, *shadow.columns(address, form), len(self._pending) - 2 * BYTES)
 
-    def _spoiled(self, cycle: int, port: str, word: int, mask: int) -> int:
-        self.expected[port] += mask > 0
-        if port != self.port or not mask or self.expected[port] != self.number:
-            return word
-        self.cycle = cycle
-        return word ^ 1 << self.rng.choice([bit for bit in range(mask.bit_length()) if mask >> bit & 1])
+    def _note(self, port: str, cycle: int, word: int, mask: int, place: int | None) -> None:
+        if mask:
+            self.expected[port].append((cycle, word, mask, place))
+
+    def end_cycle(self) -> None:
+        super().end_cycle()
+        self.ends.append(len(self._pending) - 1)
+
+    def close(self) -> None:
+        self.tape = bytes(self._pending)
+        super().close()
+
+    def spoiled(self, port: str, rng: random.Random) -> tuple[bytes, int]:
+        """The tape with one bit inverted of one expected value of a port, and its cycle."""
+        cycle, word, mask, place = rng.choice(self.expected[port])
+        wrong = word ^ 1 << rng.choice([bit for bit in range(mask.bit_length()) if mask >> bit & 1])
+        if place is not None:
+            return self.tape[:place] + wrong.to_bytes(BYTES, "little") + self.tape[place + BYTES:], cycle
+        slot, end = self._slots[port], self.ends[cycle]
+        before, after = (bytes([slot]) + value.to_bytes(self._sizes[slot], "little") for value in (wrong, word))
+        return self.tape[:end] + before + self.tape[end : end + 1] + after + self.tape[end + 1 :], cycle
 
 
 @pytest.mark.rtl
@@ -83,23 +100,19 @@ def test_every_port_is_compared_in_every_cycle(
     settings: Settings, more: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     config, file = SmConfig.preset("small").with_settings([*settings]), load(PROGRAMS / "taps.toml")
-    made = runner.build(config, "Datapath")
-    monkeypatch.setattr(tapes, "Recorder", Spoiled)
-    monkeypatch.setattr(Spoiled, "rng", random.Random(seed))
-
-    def replay() -> tuple[str | None, int]:
-        tapes.record(config, made.ports, file, tmp_path)
-        found = play(made, tmp_path / tapes.ITEMS, seed)
-        return found.differs, found.cycles - 1
-
-    assert replay()[0] is None
-    expected = Spoiled.last.expected
-    assert expected.keys() >= ALWAYS | more
-    assert any(port.startswith("done_") for port in expected)
-    for port, count in expected.items():
-        monkeypatch.setattr(Spoiled, "port", port)
-        monkeypatch.setattr(Spoiled, "number", Spoiled.rng.randint(1, count))
-        assert replay() == (port, Spoiled.last.cycle)
+    made, rng = runner.build(config, "Datapath"), random.Random(seed)
+    monkeypatch.setattr(tapes, "Recorder", Noted)
+    monkeypatch.setattr(tapes, "CHUNK", sys.maxsize)
+    tapes.record(config, made.ports, file, tmp_path)
+    noted, items = Noted.last, tmp_path / tapes.ITEMS
+    assert play(made, items, seed).differs is None
+    assert noted.expected.keys() >= ALWAYS | more
+    assert any(port.startswith("done_") for port in noted.expected)
+    for port in noted.expected:
+        tape, cycle = noted.spoiled(port, rng)
+        items.write_bytes(zlib.compress(tape, 0))
+        found = play(made, items, seed)
+        assert (found.differs, found.cycles - 1) == (port, cycle)
 
 
 @pytest.mark.rtl

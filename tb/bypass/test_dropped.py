@@ -8,11 +8,13 @@ from warploom.arch.config import SmConfig
 from warploom.arch.encoding import encode_modifiers
 from warploom.arch.isa import NO_SLOT, Instruction, Op
 from warploom.arch.layout import rows_per_warp
+from warploom.arch.mechanisms import cores
 from warploom.golden_model.words import ALL_LANES, broadcast
 from warploom.tb import runner
 from warploom.tb.bench import Driver, Ports
 
-CONFIG = SmConfig.preset("small").with_settings(["bypass=bow_hints", "entries=6", "coalescing=on"])
+CORE = "abm bow_hints cross_lane"
+CONFIG = SmConfig.preset("small").with_settings([*cores()[CORE]])
 WARP, VALUE = 5, 7
 
 PAUSE = 30
@@ -63,11 +65,17 @@ def run(testcase: str, seed: int) -> None:
     runner.run(runner.build(CONFIG, "Datapath"), "warploom.tb.bypass.test_dropped", seed, testcase=testcase)
 
 
+on = pytest.mark.xdist_group(CORE)
+"""The core of `warploom.tb.test_datapath` that has this hardware."""
+
+
+@on
 @pytest.mark.rtl
 def test_a_value_that_leaves_for_the_register_file_is_read(seed: int) -> None:
     run("right_hint", seed)
 
 
+@on
 @pytest.mark.rtl
 def test_a_value_that_was_dropped_stops_the_simulation(seed: int) -> None:
     with pytest.raises(AssertionError, match="warp 5 reads register 1, dropped in lanes 0xffffffff"):
