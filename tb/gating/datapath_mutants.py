@@ -7,6 +7,7 @@ from amaranth import Cat, Const, Module, Signal, Value
 from amaranth.lib import data, wiring
 
 from warploom.arch.config import COLUMNS, SmConfig
+from warploom.arch.mechanisms.baseline import FAST
 from warploom.rtl.datapath import Datapath
 from warploom.rtl.gating.operand import GatedCoalescingOperandPath, GatedOperandPath
 from warploom.rtl.operands.collector import Collector
@@ -59,6 +60,13 @@ def _rigid(config: SmConfig) -> wiring.Component:
     return collector
 
 
+class Overfull(Collector):
+    """An operand that arrives is stored in a slot that takes a constant."""
+
+    def _takes_constant(self, slot: int) -> Value:
+        return Const(0, 1)
+
+
 class Wasteful(Collector):
     """Constants fill all columns."""
 
@@ -99,6 +107,8 @@ DATAPATH = "warploom.tb.test_datapath::random_stream"
 MUTANTS = (
     Mutant("Collector", COLLECTOR, "is late with zero masks", lambda c: Late(config=c, probe=True), CROSS_LANE),
     Mutant("Collector", COLLECTOR, "does not see R-bits", _rigid, CROSS_LANE),
+    Mutant("Collector", COLLECTOR, "stores what arrives beside a constant", lambda c: Overfull(config=c, probe=True),
+           (*CROSS_LANE, *FAST)),
     Mutant("Collector", COLLECTOR, "stores whole constants",
            lambda c: Wasteful(config=c, probe=True), INTERLEAVED),
     Mutant("GatedOperandPath", OPERAND, "does not undo the order of bytes",

@@ -10,6 +10,7 @@ import pytest
 
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import width, zero_fields
+from warploom.arch.mechanisms.baseline import FAST
 from warploom.golden_model.byte_order import to_sub_banks
 from warploom.golden_model.placement import Address
 from warploom.golden_model.register_file.forms import Packed
@@ -21,13 +22,17 @@ from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, e
 from warploom.tb.coalescing.test_collector import COALESCED, CoalescingCollectorCheck
 from warploom.tb.coalescing.test_collector import stimuli as coalescing_stimuli
 from warploom.tb.gating.test_operand import zero, zero_of, zero_word
-from warploom.tb.operands.test_collector import CYCLES, POINTS, CollectorCheck, SlotsCheck
+from warploom.tb.operands.test_collector import CYCLES, CollectorCheck, SlotsCheck, points
 from warploom.tb.operands.test_collector import stimuli as baseline_stimuli
 
 REGISTERS = 4
 """Registers of an instruction: three sources and the destination."""
 
+ALL_SLOTS = 0b111
+
 KINDS = ("register", "constant")
+
+MEETING = "a constant is taken as an operand arrives"
 
 
 def stimuli(ports: Ports) -> Iterator[Stimulus]:
@@ -68,8 +73,10 @@ class GatedSlotsCheck(SlotsCheck):
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         super().__init__(ports, checker, coverage)  # type: ignore[call-arg]
         self._config = ports.config
+        self._passes = not ports.config.arrival_delay  # an operand passes the storage as it arrives
         self._taken: tuple[Any, ...] | None = None
         self._stored, self._loads = [0] * 3, [ALL_LANES] * 3  # of the previous cycle; at first any column may change
+        self._present, self._fresh = ALL_SLOTS, 0  # slots that had an operand, and that have just got one
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle, then step the model through its end."""
@@ -79,6 +86,10 @@ class GatedSlotsCheck(SlotsCheck):
             self._model.issue(fields, sources, destination, known)
             self._taken = None
         super().__call__(seen)
+        self._present = ALL_SLOTS if seen["take"] else seen["present"]
+        if seen["take"] and MEETING in self.coverage.hits:
+            reads = self.codecs["instruction__issue"].unpack(seen["instruction__issue"])["reads"]
+            self.coverage.hit(MEETING, self._fresh & ~reads)
 
     def take(
         self, fields: dict[str, Any], sources: list[Address], destination: Address, metadata: Sequence[Metadata]
@@ -114,8 +125,10 @@ class GatedSlotsCheck(SlotsCheck):
             offered, needed = columns[str(bank)][str(side)], self._model.needed[read.key]
             self.checker.equal(f"columns of slot {read.key}", offered, needed)
         stored, loads = (self.codecs[name].array(seen[name]) for name in ("offer__operands", "loads"))
+        last, self._fresh = self._fresh, seen["present"] & ~self._present
+        passing = last | self._fresh if self._passes else 0  # shown before it is stored
         for slot, (before, after, loaded) in enumerate(zip(self._stored, stored, self._loads, strict=True)):
-            kept = (before ^ after) & spread(ALL_LANES & ~loaded)
+            kept = 0 if passing >> slot & 1 else (before ^ after) & spread(ALL_LANES & ~loaded)
             self.checker.holds(f"columns of slot {slot} that are not stored stay", not kept)
         self._stored, self._loads = stored, loads
 
@@ -183,7 +196,8 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     kind = GatedCoalescingCollectorCheck if coalescing else GatedCollectorCheck
     parts = ["some columns", *(["no column"] if ports.config.has_zero_mask else [])]
     gated = [f"{part} of a {kind}" for part in parts for kind in KINDS]
-    coverage = Coverage(*POINTS, *(COALESCED if coalescing else ()), *gated)
+    met = [] if ports.config.turnaround or ports.config.arrival_delay else [MEETING]
+    coverage = Coverage(*points(ports.config), *(COALESCED if coalescing else ()), *gated, *met)
     await exercise(ports, stimuli(ports), kind(ports, checker, coverage), checker)
     coverage.finish()
 
@@ -192,5 +206,16 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize("gating", [pytest.param("active", marks=pytest.mark.long), "in_lane", "cross_lane"])
 @pytest.mark.parametrize("settings", [[], ["coalescing=on", "alignment=write"]], ids=["off", "on"])
 def test_collector(settings: list[str], gating: str, seed: int) -> None:
+    run(settings, gating, seed)
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("gating", [pytest.param("in_lane", marks=pytest.mark.long), "cross_lane"])
+def test_collector_that_loses_no_cycle(gating: str, seed: int) -> None:
+    run([*FAST], gating, seed)
+
+
+def run(settings: list[str], gating: str, seed: int) -> None:
+    """The bench on a collector with these settings."""
     config = SmConfig.preset("small").with_settings([f"gating={gating}", *settings])
     runner.run(runner.build(config, "Collector"), "warploom.tb.gating.test_collector", seed)

@@ -86,6 +86,7 @@ class SlotsCheck:
     def __call__(self, seen: Observation) -> None:
         """Check one cycle, then step the model through its end."""
         model, equal = self._model, self.checker.equal
+        model.store()  # at the end of the cycle before, in which an instruction may have been taken
         if not self._arrives_late:
             self.arrive(seen)
         for port, name in (("offer__busy", "busy"), ("waiting",) * 2, ("present",) * 2, ("offer__ready", "ready")):
@@ -107,7 +108,6 @@ class SlotsCheck:
             self._take(seen)
             if seen["offer__dispatched"]:
                 self.coverage.hit("taken as another one leaves")
-        model.store()
 
     def offers(self, seen: Observation) -> None:
         """Compare requests and rows."""
