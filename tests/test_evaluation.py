@@ -86,8 +86,8 @@ NUMBERS = [f"Fig. {n}" for n in (
 )] + [f"Table 3.7, {row}" for row in ("IPC", "whole GPU", "accesses")]
 
 FIGURES = [*coalescing.figures(), *gating.figures(), *bypassing.figures(), *affine.figures(), *placement.figures(),
-           *units.figures(), *locality.figures(), locality.duplicates(), *characterisation.executed_figures(), *haws.code_figures(NARROW),
-           *haws.run_figures(), *haws.mode_figures(), haws.speed_up("Fig. 5.10, others"), haws.speed_up("Fig. 5.16")]
+           *units.figures(), *locality.figures(), locality.duplicates(), *characterisation.executed_figures(),
+           *haws.code_figures(NARROW), *haws.run_figures(), *haws.mode_figures(), haws.speed_up("Fig. 5.10, others"), haws.speed_up("Fig. 5.16")]
 
 
 def test_every_figure_of_the_seed_is_there_and_each_has_a_file_of_its_own():
