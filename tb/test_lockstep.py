@@ -65,6 +65,16 @@ def test_shared_pipes(name: str, seed: int) -> None:
     _compare(SmConfig.preset("small").with_settings([*SHARED]), name, seed)
 
 
+@pytest.mark.rtl
+@pytest.mark.long
+def test_shared_pipes_with_affine_units(seed: int) -> None:
+    """Attempts need no pipe; what they refuse, and what has generic operands, goes to pipes that are shared."""
+    config = SmConfig.preset("small").with_settings([*SHARED, "affine=abm"])
+    for done in lockstep_all(config, [kernel(name).load("tiny") for name in ("bfs", "reduction", "vector_add")], seed):
+        assert done.checks["cycles"] >= done.cycles > 1000
+        assert min(done.checks[kind] for kind in ("writes", "attempts", "accepted", "expansions")) > 0
+
+
 @on("write")
 @pytest.mark.rtl
 @pytest.mark.long
