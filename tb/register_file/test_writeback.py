@@ -81,6 +81,9 @@ class WritebackCheck:
         requests = model.requests()
         grants = [bool(seen["write__grant"] >> i & 1) for i in range(len(self._pipes))]
         equal("request", seen["write__request"], sum((bank is not None) << i for i, bank in enumerate(requests)))
+        banks = self._codecs["write__bank"].array(seen["write__bank"])
+        equal("banks", [bank for i, bank in enumerate(banks) if requests[i] is not None],
+              [bank for bank in requests if bank is not None])
         equal("valid", seen["latches__valid"], sum((latch is not None) << i for i, latch in enumerate(model.latches)))
         done, ready = model.done(grants), model.ready(grants)
         results = self._entering(seen, ready)
