@@ -22,6 +22,7 @@ from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, e
 from warploom.tb.coalescing.test_collector import COALESCED, CoalescingCollectorCheck
 from warploom.tb.coalescing.test_collector import stimuli as coalescing_stimuli
 from warploom.tb.gating.test_operand import zero, zero_of, zero_word
+from warploom.tb.narrow_values import encoding_of
 from warploom.tb.operands.test_collector import CYCLES, CollectorCheck, SlotsCheck, points
 from warploom.tb.operands.test_collector import stimuli as baseline_stimuli
 
@@ -137,6 +138,9 @@ class GatedSlotsCheck(SlotsCheck):
         self.checker.equal("needed", self.codecs["offer__needed"].array(seen["offer__needed"]), list(model.needed))
         if self._config.has_zero_mask:
             self.checker.equal("zeros", self._zeros(seen, "offer__late"), list(map(self.zero, model.metadata)))
+        if self._config.has_sides:
+            early = self.codecs["offer__early"].unpack(seen["offer__early"]).values()
+            self.checker.equal("encodings", [*map(encoding_of, early)], [each.encoding for each in model.metadata])
         stored = self.codecs["offer__operands"].array(seen["offer__operands"])
         for slot, (needed, word) in enumerate(zip(model.needed, self.arrived(), strict=True)):
             columns = spread(needed)
