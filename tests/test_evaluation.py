@@ -98,6 +98,14 @@ def test_every_figure_of_the_seed_is_there_and_each_has_a_file_of_its_own():
     assert all(name.replace("_", "").isalnum() for name in names)
 
 
+def test_shared_units_may_be_as_late_as_divided_ones():
+    machines = units.configurations(SmConfig.preset("kepler"))
+    for late, even in zip(machines[units.LATER].timed_pipes, machines["even"].timed_pipes, strict=True):
+        for each in late.timing_classes:
+            assert late.timing_of(each).latency == even.timing_of(each).latency, (late.name, each)
+        assert late.timing_of(each).interval * (4 if late.is_shared else 1) == even.timing_of(each).interval
+
+
 def test_every_published_average_stands_beside_one_of_ours():
     bars = {"Affine, Table 1": set(affine_table.COLUMNS)}
     for figure in FIGURES:

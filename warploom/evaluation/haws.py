@@ -36,7 +36,7 @@ LRR, SMALL = "lrr", "cta_aware, small groups"
 APART: Mapping[str, Sequence[str]] = {
     SHORT: ("hints=short_copies",), LRR: ("scheduler=lrr",), SMALL: ("scheduler=cta_aware", "active_warps=2")}
 """What explains them, on the machine with all warps: hints whose copies skip execution, as in the source; and for
-CTA-aware order the one of which it is a variant, and groups of two warps of each scheduler, which all programs fill."""
+CTA-aware order the one of which it is a variant, and groups of two warps of each scheduler."""
 
 AHEAD = (ON, "preexecution")
 """Those in which a warp that waits executes later instructions."""
