@@ -21,6 +21,7 @@ from warploom.arch.mechanisms import (
     Gating,
     Hinting,
     Layout,
+    Renaming,
     Saturation,
     Scheduler,
     Transient,
@@ -98,6 +99,13 @@ class SmConfig:
     coalescing: Coalescing = choice(SWITCHES["coalescing"])
     alignment: Alignment = choice(SWITCHES["alignment"])
     gating: Gating = choice(SWITCHES["gating"])
+    bank_ports: int = number(1, REGISTER_FILE, "1: a port that reads or writes; 2: one to read, one to write", (1, 2),
+                             OURS)
+    tfet_rows: int = number(0, REGISTER_FILE, "TFET rows of each bank, the last ones; an access takes two cycles",
+                            (0, 4096), "[TFET]")
+    renaming: Renaming = choice(SWITCHES["renaming"])
+    drowsy: int = number(0, REGISTER_FILE, "to wake the registers of a warp that waited for memory", (0, 64),
+                         "[TFET]", unit="cycles")
 
     collectors: int = number(4, OPERANDS, "operand collectors; with a window one for each warp", (1, 64), TABLE_3_5)
     arrival_delay: int = number(
@@ -149,6 +157,8 @@ class SmConfig:
         for mechanism in MECHANISMS:
             for conflict in mechanism.conflicts:
                 self._check_conflict(conflict)
+        if self.tfet_rows > self.rows:
+            self._disagree("tfet_rows", "rows", "TFET rows are some of the rows")
         if self.has_unallocated and self.entries != 4 * self.window:
             self._disagree("transient", "entries", f"a collector must never run out of entries: window = {self.window} "
                            f"needs {4 * self.window}")
@@ -253,6 +263,21 @@ class SmConfig:
         return self.saturation is Saturation.MASCAR
 
     @property
+    def renames(self) -> bool:
+        """Whether registers are renamed into rows of their bank."""
+        return self.renaming is not Renaming.OFF
+
+    @property
+    def predicts_stalls(self) -> bool:
+        """Whether there is a stall predictor."""
+        return self.renaming is Renaming.MEM_RA
+
+    @property
+    def cmos_rows(self) -> int:
+        """CMOS rows of each bank, the first ones; those behind them are slow."""
+        return self.rows - self.tfet_rows
+
+    @property
     def collector_sets(self) -> tuple[range, ...]:
         """The numbers of the collectors of each set: the general one first, then those of SFU and of MEM."""
         sizes = [self.sfu_collectors, self.mem_collectors]
@@ -350,8 +375,9 @@ class SmConfig:
 
     @property
     def divides_metadata(self) -> bool:
-        """Whether metadata tables are divided among the issue ports, so that a register has another address in them."""
-        return self.issue_ports > 1 and (self.has_sides or self.has_zero_mask)
+        """Whether a register has another address in the metadata tables than in the banks: with several issue ports,
+        among which they are divided, and with renaming."""
+        return (self.issue_ports > 1 or self.renames) and (self.has_sides or self.has_zero_mask)
 
     @property
     def writers(self) -> tuple[str, ...]:
@@ -427,6 +453,9 @@ class SmConfig:
         if self.shares_pipes and self.schedulers & (self.schedulers - 1):
             raise ConfigError(f"pipes: one is shared, and schedulers = {self.schedulers}: must be a power of two, so "
                               "that the low bits of a warp slot are the number of its scheduler")
+        if self.tfet_rows and not all(pipe.result_queue for pipe in self.pipes if pipe.kind is Pipe.SP):
+            raise ConfigError(f"tfet_rows = {self.tfet_rows}: a result of SP may find its bank busy; give each pipe of "
+                              "SP a result_queue")
         for pipe in self.pipes:
             if pipe.lanes % self.parts_of(pipe):
                 raise ConfigError(f"pipes.{pipe.name}.lanes = {pipe.lanes} and schedulers = {self.schedulers} "

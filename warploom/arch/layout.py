@@ -71,6 +71,14 @@ def fitting_warps(config: SmConfig, registers: int) -> int:
     return fitting
 
 
+def powered_rows(config: SmConfig, registers: int) -> int:
+    """CMOS rows of each bank that are powered during a launch: those that the warps need which fit, scaled to the share
+    of CMOS ([TFET], section 4.1.2). `registers` is the number of registers of a thread."""
+    warps, stride = resident_warps(config, registers), rows_per_warp(config, registers)
+    needed = stride * (-(-warps // config.banks) if config.layout is Layout.WID else warps)
+    return -(-needed * config.cmos_rows // config.rows)
+
+
 def affine_address(config: SmConfig, registers: int, warp: int, register: int) -> tuple[int, int]:
     """(set, entry) of a warp register in the affine register file; `registers` is the number of a thread's registers.
     A set belongs to a scheduler ([AFFINE], section 4.2: odd and even warps)."""

@@ -14,12 +14,13 @@ from warploom.arch.mechanisms.hints import HINTS, Hinting
 from warploom.arch.mechanisms.mascar import MASCAR, Saturation
 from warploom.arch.mechanisms.preexecution import PREEXECUTION
 from warploom.arch.mechanisms.register_file_cache import REGISTER_FILE_CACHE
+from warploom.arch.mechanisms.renaming import RENAMING, Renaming
 
 __all__ = ["Affine", "Alignment", "Bypass", "Coalescing", "Core", "Gating", "Hinting", "Layout", "Mechanism",
-           "Runs", "Saturation", "Scheduler", "Settings", "Switch", "Transient", "Unit", "met"]
+           "Renaming", "Runs", "Saturation", "Scheduler", "Settings", "Switch", "Transient", "Unit", "met"]
 
 MECHANISMS: tuple[Mechanism, ...] = (BASELINE, COALESCING, GATING, CORF, BYPASSING, REGISTER_FILE_CACHE, AFFINE,
-                                     HINTS, PREEXECUTION, MASCAR)
+                                     HINTS, PREEXECUTION, MASCAR, RENAMING)
 """All descriptors; everything that is derived from them is in this order."""
 
 SWITCHES: dict[str, Switch] = {switch.field: switch for mechanism in MECHANISMS for switch in mechanism.switches}

@@ -25,6 +25,7 @@ class Scheduler(StrEnum):
     TWO_LEVEL = "two_level"  # a small active set, refilled when a member waits on memory
     LOCALITY = "locality"  # two-level by groups of warps that the launch's hint makes
     CTA_AWARE = "cta_aware"  # a comparator: two-level by groups of blocks
+    TRWS = "trws"  # warps that have time for slow rows first; among equals greedy, then oldest
 
 
 class Layout(StrEnum):
@@ -96,7 +97,8 @@ BASELINE = Mechanism(
         Unit("BlockScheduler", "warploom.rtl.front_end.block_scheduler.BlockScheduler", fixed={"sms": 14}),
     ),
     model_only=(ModelOnly("scheduler", (Scheduler.LOCALITY,), "a picker of the front end", "lrr"),
-                ModelOnly("scheduler", (Scheduler.CTA_AWARE,), "a comparator", "lrr")),
+                ModelOnly("scheduler", (Scheduler.CTA_AWARE,), "a comparator", "lrr"),
+                ModelOnly("scheduler", (Scheduler.TRWS,), "a picker of the front end", "gto")),
     parts=(
         "warploom.rtl.operands.store.OperandStore", "warploom.rtl.operands.slots.SlotCollectors",
         "warploom.rtl.operands.stage.DispatchStage",

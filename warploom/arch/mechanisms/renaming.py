@@ -1,0 +1,61 @@
+"""Registers that are renamed into rows of two kinds, CMOS and TFET ([TFET])."""
+
+from enum import StrEnum
+
+from warploom.arch.mechanisms.bypassing import Bypass
+from warploom.arch.mechanisms.coalescing import BOUNDS, Coalescing
+from warploom.arch.mechanisms.corf import KINDS as CORF_KINDS
+from warploom.arch.mechanisms.descriptor import Conflict, Mechanism, PortField, Switch
+
+
+class Renaming(StrEnum):
+    """Which row of its bank a new value gets."""
+
+    OFF = "off"  # that of the register's number
+    CMOS_FIRST = "cmos_first"  # a CMOS row if one is free
+    MEM_RA = "mem_ra"  # a TFET row if the warp has time to lose before its next request to memory
+
+
+ON = (Renaming.CMOS_FIRST, Renaming.MEM_RA)
+SLOW = tuple(range(1, 4097))
+"""Numbers of TFET rows with which there are slow rows."""
+
+
+def _conflicts(name: str, values: tuple[object, ...]) -> tuple[Conflict, ...]:
+    """With what neither renaming nor slow rows go."""
+    return (
+        Conflict(name, values, "bypass", tuple(bypass for bypass in Bypass if bypass is not Bypass.OFF),
+                 "an evicted value is written when its row may be another register's; use bypass = off"),
+        Conflict(name, values, "coalescing", CORF_KINDS,
+                 "CORF decides which row a result is packed into; use coalescing = off or on"),
+        Conflict(name, values, "alignment", BOUNDS,
+                 "a bound of coalescing has no banks that take two cycles; use alignment = reg or write"),
+        Conflict(name, values, "affine", ("a", "ab", "abm"),
+                 "a compact register has no row until it is expanded; use affine = off"),
+        Conflict(name, values, "hints", ("on", "preexecution"),
+                 "they rename registers too, and read them in another order; use hints = off"),
+        Conflict(name, values, "issue_ports", (2, 4),
+                 "the lists of a bank give one row a cycle; use issue_ports = 1"),
+        Conflict(name, values, "issue_per_warp", (2,),
+                 "the lists of a bank give one row a cycle; use issue_per_warp = 1"),
+    )
+
+
+RENAMING = Mechanism(
+    name="renaming",
+    switches=(
+        Switch("renaming", Renaming.OFF, "register_file", "which row of its bank a new value gets", "[TFET]"),
+    ),
+    conflicts=(
+        *_conflicts("renaming", ON),
+        *_conflicts("tfet_rows", SLOW),
+        Conflict("bank_ports", (2,), "coalescing", tuple(kind for kind in Coalescing if kind is not Coalescing.OFF),
+                 "a side of a bank is a port of its own; use bank_ports = 1"),
+        Conflict("bank_ports", (2,), "bypass", (Bypass.RFC,),
+                 "an eviction reads the row that a result overwrites; use bank_ports = 1"),
+        Conflict("scheduler", ("trws",), "renaming", (Renaming.OFF, Renaming.CMOS_FIRST),
+                 "it asks the stall predictor; use renaming = mem_ra"),
+    ),
+    fields=(PortField("issue", "last", 3, needs=(("renaming", ON),)),),
+    is_on=(("renaming", ON),),
+)
