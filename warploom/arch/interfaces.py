@@ -30,6 +30,9 @@ WARP_BITS = LANES * 32
 SIDES = ("right", "left")
 """Accesses that a bank of the coalescing register file takes in one cycle, in order of priority."""
 
+BANK_PORTS = ("read", "write")
+"""The ports of a bank that has two."""
+
 
 def index_bits(count: int) -> int:
     """Bits of an index below `count`, at least one."""
