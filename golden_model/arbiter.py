@@ -1,7 +1,7 @@
 """`Arbiter`: writes first, then reads by a wrapped wavefront (docs/contract/register_file.md; [RADAIDEH],
 Fig. 3.16a)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
@@ -73,7 +73,12 @@ class Shares(NamedTuple):
 @cache
 def share_paths(paths: WritePaths, writes: tuple[int | None, ...]) -> Shares:
     """The first requesting writer of each path is granted, unless an earlier path writes the bank."""
-    granted, taken = [False] * len(writes), []
+    return share_free(paths, writes, ())
+
+
+def share_free(paths: WritePaths, writes: Sequence[int | None], busy: Iterable[int]) -> Shares:
+    """The same where some banks are `busy`; they are among those that are taken."""
+    granted, taken = [False] * len(writes), list(busy)
     for path in paths:
         for writer in path:
             if (bank := writes[writer]) is not None:

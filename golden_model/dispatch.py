@@ -96,7 +96,7 @@ class Dispatcher:
         self.queued = [0] * len(config.pipes)
         self.credits = [pipe.credits for pipe in config.pipes]
         self._queue = [pipe.result_queue for pipe in config.pipes]
-        self._turns = config.rotating_paths
+        self._sure = 0 if config.tfet_rows else config.rotating_paths  # of so many results one leaves; 0: none may
 
     def accepts(self, pipe: int, fields: Mapping[str, Any]) -> bool:
         """Whether a pipe accepts an instruction for dispatch in this cycle."""
@@ -114,10 +114,11 @@ class Dispatcher:
         slots = self.slots[pipe]
         if slots >> self._latency[pipe][timing] & 1:
             return False
-        if self._turns == 1:
+        if self._sure == 1:
             return True
         coming = slots.bit_count() + 1
-        return self.queued[pipe] + coming - coming // self._turns <= self._queue[pipe]
+        leaving = coming // self._sure if self._sure else 0
+        return self.queued[pipe] + coming - leaving <= self._queue[pipe]
 
     def select(self, collectors: Sequence[Any]) -> Chosen:
         """By dispatch port, the collector that dispatches in this cycle, or `None`."""

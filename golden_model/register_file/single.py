@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import BANK_PORTS
 from warploom.golden_model.activity import ColumnMeter
 from warploom.golden_model.arbiter import Arbiter
 from warploom.golden_model.bank import Bank
@@ -12,6 +13,7 @@ from warploom.golden_model.register_file.forms import form_of
 from warploom.golden_model.register_file.observation import enabled_columns, names_of_accesses
 from warploom.golden_model.register_file.ports import Grant, Port, Read, Write, Written
 from warploom.golden_model.register_file.writeback import Writeback
+from warploom.golden_model.slow_arbiter import SlowArbiter
 from warploom.golden_model.traffic import Traffic
 from warploom.golden_model.writeback import Result
 
@@ -22,14 +24,19 @@ _IDLE = (0,) * len(_ACCESS)
 
 
 class SingleFile:
-    """A bank access serves one request, or reads one operand of one client. `meter` counts columns, with gating."""
+    """A bank access serves one request, or reads one operand of one client. With two ports a bank has an access of each
+    kind. `meter` counts columns, with gating."""
 
     counts = None
 
     def __init__(self, config: SmConfig) -> None:
         self.form = form_of(config)
-        self.arbiter = Arbiter(config.banks, config.collectors, config.write_paths,
-                               config.rotating_paths)
+        self._ports, self._slow = config.bank_ports, config.cmos_rows
+        self.arbiter: Arbiter | SlowArbiter
+        if config.tfet_rows or config.bank_ports > 1:
+            self.arbiter = SlowArbiter(config, self._writes_slowly, self._reads_slowly)
+        else:
+            self.arbiter = Arbiter(config.banks, config.collectors, config.write_paths, config.rotating_paths)
         self.lookup = self.form.lookup
         self.writeback: Writeback[int] = Writeback(config.writers, self.form, lambda result, _: result["bank"])
         self.meter = None if not config.gates_columns else ColumnMeter()
@@ -42,7 +49,8 @@ class SingleFile:
         self._none_done: list[Result | None] = [None] * len(config.writers)
         self._all_ready = [True] * len(config.writers)
         self._nothing = self.arbiter.decide([None] * len(config.writers), self._requests)
-        ports = [f"bank{bank}" for bank in range(config.banks)]
+        ports = [f"bank{bank}{port}" for bank in range(config.banks)
+                 for port in (("",) if config.bank_ports == 1 else [f"_{port}" for port in BANK_PORTS])]
         self._parts = Gathered(self.arbiter, self.writeback)
         self.observed = (*self._parts.observed, *names_of_accesses(ports, _ACCESS, ports if self.meter else ()))
 
@@ -65,6 +73,15 @@ class SingleFile:
     def quiet(self) -> bool:
         """Whether nothing is requested, and all latches are empty."""
         return not self.writeback.held and not self._asking
+
+    def _writes_slowly(self, writer: int) -> bool:
+        """Whether the latch of a writer requests a slow row."""
+        latch = self.writeback.latches[writer]
+        return latch is not None and latch["row"] >= self._slow
+
+    def _reads_slowly(self, bank: int, client: int) -> bool:
+        """Whether a client requests a slow row of a bank."""
+        return self._asked[client][bank].address.row >= self._slow
 
     def _granted(self) -> list[tuple[int, Read]]:
         """Clients and their grants."""
@@ -153,15 +170,16 @@ class SingleFile:
         return Traffic.of_words(reads, sum(self.bank_writes), reads)
 
     def observe(self) -> Sequence[int]:
-        """The values of arbiter and write latches, and the access of each bank."""
-        reads, writes = self._granted(), self._writing()
-        accesses = [_IDLE] * len(self.banks)
+        """The values of arbiter and write latches, and the access of each port of each bank."""
+        reads, writes, ports = self._granted(), self._writing(), self._ports
+        accesses = [_IDLE] * (ports * len(self.banks))
         for client, read in reads:
-            accesses[read.address.bank] = (1, 0, read.address.row, client)
+            accesses[ports * read.address.bank] = (1, 0, read.address.row, client)
         for writer, latch, _ in writes:
-            accesses[latch["bank"]] = (1, 1, latch["row"], writer)
+            accesses[ports * latch["bank"] + ports - 1] = (1, 1, latch["row"], writer)
         columns: Sequence[int] = ()
         if self.meter is not None:
-            columns = enabled_columns(len(self.banks), ((read.address.bank, read.columns) for _, read in reads),
-                                      ((latch["bank"], written.columns) for _, latch, written in writes))
+            columns = enabled_columns(
+                len(accesses), ((ports * read.address.bank, read.columns) for _, read in reads),
+                ((ports * latch["bank"] + ports - 1, written.columns) for _, latch, written in writes))
         return [*self._parts.observe(), *chain.from_iterable(accesses), *columns]
