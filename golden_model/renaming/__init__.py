@@ -1,0 +1,1 @@
+"""Registers that are renamed into rows of two kinds (docs/contract/renaming.md)."""
