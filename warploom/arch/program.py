@@ -52,6 +52,7 @@ class Program:
     image of `.const` variables, `globals` that of `.global` variables, loaded at `memory_map.GLOBALS_BASE`; both with
     initial values. `module` lists the variables in these images. `max_threads` is the block size given by `.maxntid`, 0
     without it. `hints` change no result.
+    `last_reads` are, for renaming, the slots of each instruction that read a register for the last time: a mask.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Program:
     hints: Hints = Hints()
     unallocated: int = 0
     order_hints: tuple[tuple[int, int], ...] = ()
+    last_reads: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         assert len(self.lines) == len(self.instructions)

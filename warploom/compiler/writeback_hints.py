@@ -26,6 +26,7 @@ from warploom.arch.isa import RZ, Instruction, Op
 from warploom.arch.program import Program, successors
 from warploom.compiler.dominators import reversed_edges, whole_postorder
 from warploom.compiler.hints import hinted_for, with_spare
+from warploom.compiler.last_reads import with_last_reads
 from warploom.compiler.unallocated import without_rows
 
 NEVER = 1 << 14
@@ -64,7 +65,9 @@ def annotate(program: Program, window: int) -> Program:
 
 def annotate_for(program: Program, config: SmConfig) -> Program:
     """The program for a configuration: with hints for its window, and if it has no rows for them, transient values in
-    registers of their own; or with hints for order, or registers for pre-execution; or unchanged."""
+    registers of their own; or with hints for order, registers for pre-execution, or last reads; or unchanged."""
+    if config.renames:
+        return with_last_reads(program)
     if not config.has_hints:
         if config.searches:
             return with_spare(program, config)
