@@ -1,5 +1,5 @@
-"""Last reads: the sources whose values no lane of a warp needs after an instruction (docs/contract/renaming.md, *Last
-reads*; [TFET], section 4.1.1).
+"""Last reads: the sources whose values no lane of a warp needs after an instruction ([TFET], section 4.1.1;
+docs/contract/renaming.md, *Last reads*).
 
 A thread alone reads a value for the last time where liveness says so. But lanes of its warp may wait elsewhere: while
 the first side of a branch runs, those of the second one at its start; and those that have arrived where the sides meet.
