@@ -1,7 +1,7 @@
 """`CoalescingArbiter`: requests compete for sub-banks and slices (docs/contract/register_file.md; [RADAIDEH],
 Fig. 3.16b)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -37,7 +37,17 @@ class Decision(NamedTuple):
     reads: tuple[Read, ...]  # the granted ones, in order of grant
     bank_conflicts: int  # requests refused because others use their sub-banks or their write path
     port_conflicts: int  # read requests refused only because others use their collector's slices
+    opened: bool = False  # a write of a slow row is not granted before the next cycle
 
+
+class Held(NamedTuple):
+    """Requests that hold their resources before all others, and are not among them."""
+
+    writes: Mapping[int, Write]  # by writer
+    reads: Sequence[Read]
+
+
+NOTHING_HELD = Held({}, ())
 
 _ROOM = 8
 """Bits of a bank, or of a collector port, in a `_Resources` number."""
@@ -100,13 +110,15 @@ class CoalescingArbiter:
         """The write paths in the order of this cycle."""
         return self._turns.order
 
-    def decide(self, writes: Sequence[Write | None], reads: Sequence[Read]) -> Decision:
+    def decide(
+        self, writes: Sequence[Write | None], reads: Sequence[Read], held: Held = NOTHING_HELD
+    ) -> Decision:
         """Decide about this cycle's requests.
 
         `writes` holds the request of each writer or `None`; `reads`, in any order, has at most one request for each
-        bank, side and collector.
+        bank, side and collector. What is `held` also holds its write path.
         """
-        written, used = self._write(writes)
+        written, used = self._write(writes, held)
         if len(reads) > 1:
             reads = sorted(reads, key=self._turn)
         resources = self._resources
@@ -124,14 +136,18 @@ class CoalescingArbiter:
             blocked += used + resources.of_read(read) & resources.bank_guards > 0
         return Decision(written, tuple(granted), unwritten + blocked, len(refused) - blocked)
 
-    def _write(self, writes: Sequence[Write | None]) -> tuple[tuple[bool, ...], int]:
+    def _write(self, writes: Sequence[Write | None], held: Held) -> tuple[tuple[bool, ...], int]:
         """Grant, path by path, the first request if its sub-banks are free. Returns the grants, and the resources in
         use."""
-        used = self._resources.unused
+        used, order = self._resources.unused, self._turns.order
+        if held is not NOTHING_HELD:
+            used += sum(map(self._resources.of_write, held.writes.values()))
+            used += sum(map(self._resources.of_read, held.reads))
+            order = tuple(path for path in order if held.writes.keys().isdisjoint(path))
         if not any(writes):
             return self._idle, used
         granted = [False] * len(writes)
-        for path in self._turns.order:
+        for path in order:
             for writer in path:
                 if (request := writes[writer]) is not None:
                     after = used + self._resources.of_write(request)

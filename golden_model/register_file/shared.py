@@ -10,6 +10,7 @@ from warploom.golden_model.activity import ColumnMeter
 from warploom.golden_model.coalescing import arbiter
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter
 from warploom.golden_model.coalescing.meter import Meter
+from warploom.golden_model.coalescing.slow_arbiter import SlowCoalescingArbiter
 from warploom.golden_model.dual_bank import DualBank
 from warploom.golden_model.observation import Gathered
 from warploom.golden_model.register_file.forms import Narrow, NarrowZeroMasked
@@ -38,8 +39,11 @@ class SharedFile:
     def __init__(self, config: SmConfig) -> None:
         gated = config.gates_columns
         self.form: Narrow | NarrowZeroMasked = NarrowZeroMasked(config) if gated else Narrow(config)
-        self.arbiter = CoalescingArbiter(config.banks, config.collectors, config.alignment, config.write_paths,
-                                         config.rotating_paths)
+        self._slow = config.cmos_rows
+        self.arbiter: CoalescingArbiter | SlowCoalescingArbiter = CoalescingArbiter(
+            config.banks, config.collectors, config.alignment, config.write_paths, config.rotating_paths)
+        if config.tfet_rows:
+            self.arbiter = SlowCoalescingArbiter(self.arbiter, self._writes_slowly, self._reads_slowly)
         self.lookup = self.form.lookup
         self.writeback: Writeback[arbiter.Write] = Writeback(config.writers, self.form, self._requested)
         self.meter = ColumnMeter() if gated else None
@@ -69,7 +73,7 @@ class SharedFile:
         reads = [read for asked in self._asked.values() for read in asked]
         decision = self.decision = self.arbiter.decide(writeback.requests(), reads)
         self._writing = self._granted_writes() if writeback.held else []
-        if decision.bank_conflicts or writeback.held_back:
+        if decision.bank_conflicts or decision.opened or writeback.held_back:
             self.done, self.ready = writeback.done(decision.writes), writeback.ready(decision.writes)
         else:  # every write is granted
             self.done, self.ready = list(writeback.latches), self._all_ready
@@ -78,6 +82,15 @@ class SharedFile:
     def quiet(self) -> bool:
         """Whether nothing is requested, and all latches are empty."""
         return not self.writeback.held and not self._asked
+
+    def _writes_slowly(self, writer: int) -> bool:
+        """Whether the latch of a writer requests a slow row."""
+        latch = self.writeback.latches[writer]
+        return latch is not None and latch["row"] >= self._slow
+
+    def _reads_slowly(self, read: arbiter.Read) -> bool:
+        """Whether a request is for a slow row."""
+        return self._asked[read.collector][read].address.row >= self._slow
 
     def _requested(self, result: Result, written: Written) -> arbiter.Write:
         """The request of a write to the arbiter."""
