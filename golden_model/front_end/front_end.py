@@ -34,6 +34,7 @@ class FrontEnd:
         self._issue = Issue(config, decisions, pairs)
         self.stalls, self.states = self._issue.stalls, self._issue.states
         self.next_event, self.advance = self._issue.next_event, self._issue.advance
+        self.slept = self._issue.slept
         self._group = groups_of(config, trace.launch)
         self._may_dispatch = True
 
@@ -61,6 +62,8 @@ class FrontEnd:
         """The warps that issue in this cycle, of each port one into the datapath, as far as there are free tags and
         collectors of each set, and `free` says that an instruction may enter that reads so many registers
         (`OperandStore`)."""
+        if self.slept is not None:
+            self._issue.wake(cycle)
         slots = self._issue.select(cycle, tags, collectors, free)
         return [self.warps[slot] for slot in slots] if slots else []
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from warploom.arch.config import SmConfig
 from warploom.golden_model.front_end.candidates import Candidates
 from warploom.golden_model.front_end.decisions import COUNTS, NONE_FREE, Decisions
+from warploom.golden_model.front_end.drowsy import Drowsy
 from warploom.golden_model.front_end.pairs import Pairs
 from warploom.golden_model.front_end.pickers import pickers_of, slots_of_ports
 from warploom.golden_model.front_end.stalls import LONG, Stall, Stalls
@@ -29,6 +30,8 @@ class Issue:
         ports = [slots_of_ports(config)[picker % config.issue_ports] for picker in range(count)]
         served = list(zip(self._pickers, ports, strict=True))  # with the slots of the port that the scheduler claims
         self._turns = [served[first:] + served[:first] for first in range(count)]
+        self._drowsy = Drowsy(config.drowsy) if config.drowsy else None
+        self.slept = self._drowsy.counts if self._drowsy is not None else None
         self._idle: Sequence[Stall] = ()  # causes of the schedulers' stalls while no warp may issue, if computed
 
     def select(self, cycle: int, tags: int, collectors: Sequence[int], free: Sequence[int]) -> Sequence[int]:
@@ -75,6 +78,12 @@ class Issue:
         self.stalls.count(stalled)
         return picked
 
+    def wake(self, cycle: int) -> None:
+        """A cycle begins: warps whose registers are awake from now on may issue."""
+        if self._drowsy is not None:
+            for slot, state in self._drowsy.awake(cycle):
+                self._set(slot, state)
+
     def _served(self, entering: int, left: Sequence[int], apart: int) -> int:
         """Of the slots `entering`, those for whose set collectors are left, or that need none."""
         for each, count in enumerate(left):
@@ -101,10 +110,14 @@ class Issue:
     def next_event(self, cycle: int) -> int | None:
         """If nothing is picked in a cycle: the next cycle in which time alone may change that."""
         late = cycle % self._interval
-        return cycle - late + self._interval if late else None
+        if late:
+            return cycle - late + self._interval
+        return self._drowsy.next_event() if self._drowsy is not None else None
 
     def advance(self, cycle: int, cycles: int) -> None:
         """Let this number of cycles pass that are equal to this one."""
+        if self._drowsy is not None:
+            self._drowsy.advance(cycles)
         self.stalls.repeat((cycle + cycles) // self._interval - cycle // self._interval)
 
     # ------------------------------------------------------------------ the end of a cycle
@@ -137,6 +150,10 @@ class Issue:
         self.enter(slot, state)
 
     def enter(self, slot: int, state: int) -> None:
+        """The state of the slot's next instruction is this one."""
+        self._set(slot, state if self._drowsy is None else self._drowsy.shown(slot, state))
+
+    def _set(self, slot: int, state: int) -> None:
         """Set the state of the slot's next instruction."""
         old = self._candidates.enter(slot, state)
         if state != old:

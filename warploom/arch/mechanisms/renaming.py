@@ -5,7 +5,7 @@ from enum import StrEnum
 from warploom.arch.mechanisms.bypassing import Bypass
 from warploom.arch.mechanisms.coalescing import BOUNDS, Coalescing
 from warploom.arch.mechanisms.corf import KINDS as CORF_KINDS
-from warploom.arch.mechanisms.descriptor import Conflict, Mechanism, PortField, Switch
+from warploom.arch.mechanisms.descriptor import Conflict, Events, Mechanism, PortField, Switch
 
 
 class Renaming(StrEnum):
@@ -55,7 +55,13 @@ RENAMING = Mechanism(
                  "an eviction reads the row that a result overwrites; use bank_ports = 1"),
         Conflict("scheduler", ("trws",), "renaming", (Renaming.OFF, Renaming.CMOS_FIRST),
                  "it asks the stall predictor; use renaming = mem_ra"),
+        Conflict("drowsy", tuple(range(1, 65)), "hints", ("on", "preexecution"),
+                 "a warp that waits for memory executes other instructions; use hints = off"),
     ),
     fields=(PortField("issue", "last", 3, needs=(("renaming", ON),)),),
+    events=(
+        Events("drowsy", "front_end.slept", {
+            "wakes": "wake-ups of a warp's registers", "asleep": "cycles in which a warp's registers slept"}),
+    ),
     is_on=(("renaming", ON),),
 )
