@@ -5,7 +5,16 @@ from enum import StrEnum
 from warploom.arch.mechanisms.bypassing import Bypass
 from warploom.arch.mechanisms.coalescing import BOUNDS, Coalescing
 from warploom.arch.mechanisms.corf import KINDS as CORF_KINDS
-from warploom.arch.mechanisms.descriptor import Conflict, Events, Mechanism, PortField, Switch
+from warploom.arch.mechanisms.descriptor import (
+    CONFIG,
+    Conflict,
+    Events,
+    Mechanism,
+    Needs,
+    PortField,
+    Switch,
+    Unit,
+)
 
 
 class Renaming(StrEnum):
@@ -17,6 +26,8 @@ class Renaming(StrEnum):
 
 
 ON = (Renaming.CMOS_FIRST, Renaming.MEM_RA)
+RENAMES: Needs = (("renaming", ON),)
+PREDICTS: Needs = (("renaming", (Renaming.MEM_RA,)),)
 SLOW = tuple(range(1, 4097))
 """Numbers of TFET rows with which there are slow rows."""
 
@@ -58,10 +69,17 @@ RENAMING = Mechanism(
         Conflict("drowsy", tuple(range(1, 65)), "hints", ("on", "preexecution"),
                  "a warp that waits for memory executes other instructions; use hints = off"),
     ),
-    fields=(PortField("issue", "last", 3, needs=(("renaming", ON),)),),
     events=(
         Events("drowsy", "front_end.slept", {
             "wakes": "wake-ups of a warp's registers", "asleep": "cycles in which a warp's registers slept"}),
     ),
-    is_on=(("renaming", ON),),
+    units=(
+        Unit("RenameStage", "warploom.rtl.renaming.stage.RenameStage", CONFIG, probe={"probe": True}, needs=RENAMES),
+        Unit("RowTable", "warploom.rtl.renaming.table.RowTable", CONFIG, needs=RENAMES),
+        Unit("BankLists", "warploom.rtl.renaming.lists.BankLists", CONFIG, needs=RENAMES),
+        Unit("Sweep", "warploom.rtl.renaming.sweep.Sweep", CONFIG, needs=RENAMES),
+        Unit("StallPredictor", "warploom.rtl.renaming.predictor.StallPredictor", {"slots": "warps"}, needs=PREDICTS),
+    ),
+    fields=(PortField("issue", "last", 3, needs=RENAMES),),
+    is_on=RENAMES,
 )

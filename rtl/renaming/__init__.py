@@ -1,0 +1,1 @@
+"""Renamed registers: which row of its bank each value is in, and the stall predictor ([TFET])."""

@@ -1,0 +1,127 @@
+"""Stall predictor: which warps have time to lose before their next request to memory ([TFET], section 4.1.2)."""
+
+from amaranth import Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from warploom.rtl.select import lowest, merge_many
+from warploom.rtl.sizes import check_positive
+
+CYCLE_BITS = 11
+"""Bits of a counter of cycles, which saturates."""
+
+THRESHOLD = 10
+"""`thr_acc`: cycles of an access that no other one delays."""
+
+REFERENCE_BITS = 7
+"""`ref_acc`, 128 cycles, as a shift."""
+
+PERIOD_BITS = 10
+"""A new sample is due every 1,024 cycles."""
+
+
+class StallCycles(wiring.Component):
+    """Equation (1) of [TFET], combinational: the stall to expect of a warp's next access, from its last one, scaled by
+    a sampled one as long as that is shorter than the reference. The quotient is a shift of the product.
+
+    Members
+    -------
+    previous, sample : cycles of the warp's last access, `prev_acc`, and of the sampled one, `sample_acc`.
+    cycles : the predicted stall.
+    """
+
+    previous: In(CYCLE_BITS)
+    sample: In(CYCLE_BITS)
+    cycles: Out(CYCLE_BITS)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        over, product = Signal(CYCLE_BITS), Signal(CYCLE_BITS + REFERENCE_BITS)
+        scaled = self.sample[:REFERENCE_BITS] * over
+        m.d.comb += [
+            over.eq(Mux(self.previous > THRESHOLD, self.previous - THRESHOLD, 0)),
+            product.eq(scaled),
+            self.cycles.eq(Mux(self.sample[REFERENCE_BITS:].any(), over, product >> REFERENCE_BITS)),
+        ]
+        return m
+
+
+class StallPredictor(wiring.Component):
+    """A counter for each warp slot: it measures the time from the warp's first request beyond the L1 cache to the last
+    answer, and then holds the predicted stall, which each served request for a TFET row shortens by two cycles.
+
+    A slot is idle, `measuring` or `stopped`. In each cycle the lowest stopped one is taken; its stall is computed in
+    the next cycle, from whose end on it counts.
+
+    Parameters
+    ----------
+    slots : number of warp slots.
+
+    Members
+    -------
+    began, ended : masks of slots: the warp's first request of those outstanding is made, the last one is answered.
+    retired : the block of the slot has ended; its counter is 0 from the next cycle on.
+    served : a request of the warp got a TFET row.
+    wants : slots whose warp has time for slow rows: idle, with a counter larger than 1.
+    stall : idle slots whose counter is not 0.
+    measuring, stopped : the states of slots.
+    sample : `sample_acc`, an access of any warp, renewed every 1,024 cycles.
+
+    Raises
+    ------
+    ValueError
+        If there is no slot.
+    """
+
+    def __init__(self, *, slots: int) -> None:
+        check_positive(slots=slots)
+        super().__init__({
+            **{name: In(slots) for name in ("began", "ended", "retired", "served")},
+            **{name: Out(slots) for name in ("wants", "stall", "measuring", "stopped")},
+            "sample": Out(CYCLE_BITS),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.equation = equation = StallCycles()
+        slots = len(self.began)
+        counters = [Signal(CYCLE_BITS, name=f"counter_{slot}") for slot in range(slots)]
+        taken, again, computed = Signal(slots), Signal(slots), Signal(slots)
+        previous = Signal(CYCLE_BITS, reset_less=True)
+        m.d.comb += [
+            taken.eq(lowest(self.stopped)),
+            again.eq(self.began | self.retired),
+            equation.previous.eq(previous),
+            equation.sample.eq(self.sample),
+        ]
+        m.d.sync += [
+            self.measuring.eq((self.measuring & ~self.ended | self.began) & ~self.retired),
+            self.stopped.eq((self.stopped & ~taken | self.measuring & self.ended) & ~again),
+            computed.eq(taken & ~again),
+            previous.eq(merge_many(taken, counters)),
+        ]
+        self._renew_sample(m, taken.any(), merge_many(taken, counters))
+        for slot, counter in enumerate(counters):
+            busy = self.measuring[slot] | self.stopped[slot] | computed[slot]
+            m.d.comb += [
+                self.wants[slot].eq(counter[1:].any() & ~busy),
+                self.stall[slot].eq(counter.any() & ~busy),
+            ]
+            with m.If(again[slot]):
+                m.d.sync += counter.eq(0)
+            with m.Elif(computed[slot]):
+                m.d.sync += counter.eq(equation.cycles)
+            with m.Elif(self.measuring[slot]):
+                m.d.sync += counter.eq(Mux(counter.all(), counter, counter + 1))
+            with m.Elif(self.served[slot]):
+                m.d.sync += counter.eq(Mux(counter[1:].any(), counter - 2, 0))
+        return m
+
+    def _renew_sample(self, m: Module, takes: Signal, cycles: Signal) -> None:
+        """The first access that is taken when a sample is due becomes the sample."""
+        cycle, due = Signal(PERIOD_BITS), Signal()
+        m.d.sync += cycle.eq(cycle + 1)
+        with m.If(takes & due):
+            m.d.sync += [self.sample.eq(cycles), due.eq(0)]
+        with m.If(cycle.all()):
+            m.d.sync += due.eq(1)

@@ -1,0 +1,1 @@
+"""Benches of renaming and of the stall predictor."""

@@ -1,0 +1,106 @@
+"""Bench of the stall predictor: hardware against `warploom.golden_model.renaming.predictor`."""
+
+import random
+from collections.abc import Iterator
+
+import cocotb
+import pytest
+
+from warploom.arch.config import SmConfig
+from warploom.golden_model.renaming.predictor import MOST_CYCLES, SAMPLE_PERIOD, Predictor
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+
+SLOTS = 8
+PERIODS = 18
+"""Sample periods of a run."""
+
+POINTS = ("saturates", "an access of up to 10 cycles", "a scaled stall", "a stall that is not scaled",
+          "a sample is renewed", "none is due", "two have stopped", "begins again as it is taken",
+          "begins again as it is computed", "retires as it is taken", "retires as it is computed",
+          "is served to the end", "is served again", "retires with a counter")
+
+
+def stimuli(ports: Ports) -> Iterator[Stimulus]:
+    """Accesses of all lengths, in phases of long and of short ones; several end at once. Slots that have stopped often
+    begin again or retire at once."""
+    rng = source()
+    ending: dict[int, int] = {}
+    for cycle in range(PERIODS * SAMPLE_PERIOD):
+        lengths = ((1, 30), (10, 200), (500, 3000))[cycle // (3 * SAMPLE_PERIOD) % 3]
+        measuring, often = ports.peek("measuring"), 20 / lengths[1]
+        began = sum(1 << slot for slot in range(SLOTS) if not measuring >> slot & 1 and rng.random() < 0.02)
+        began |= ports.peek("stopped") & rng.getrandbits(SLOTS) if rng.random() < often / 10 else 0
+        for slot in range(SLOTS):
+            if began >> slot & 1:
+                ending[slot] = cycle + rng.randint(*lengths)
+        ended = sum(1 << slot for slot, end in ending.items() if end <= cycle and measuring >> slot & 1)
+        wants = [slot for slot in range(SLOTS) if ports.peek("wants") >> slot & 1]
+        served = 1 << rng.choice(wants) if wants and rng.random() < 0.5 else 0
+        yield {"began": began, "ended": ended, "retired": _retired(rng, often / 20), "served": served}
+
+
+def _retired(rng: random.Random, chance: float) -> int:
+    return rng.getrandbits(SLOTS) & rng.getrandbits(SLOTS) if rng.random() < chance else 0
+
+
+class PredictorCheck:
+    """Every output equals the model's."""
+
+    def __init__(self, checker: Checker, coverage: Coverage) -> None:
+        self._model, self._checker, self._coverage = Predictor(SLOTS), checker, coverage
+        self._began = [0] * SLOTS
+        self._cycles = [0] * SLOTS  # of the last access
+        self._computed = 0  # the slot whose stall is computed in this cycle, as a mask
+
+    def __call__(self, seen: Observation) -> None:
+        model = self._model
+        for name in ("wants", "stall", "measuring", "stopped", "sample"):
+            self._checker.equal(name, seen[name], getattr(model, name))
+        stopped, sample, wanted, served = model.stopped, model.sample, model.wants, seen["served"]
+        self._cover_slots(seen)
+        model.clock(seen["began"], seen["ended"], seen["retired"], served)
+        if stopped:
+            self._cover_sample(self._cycles[(stopped & -stopped).bit_length() - 1], sample)
+        if served and not served & (seen["began"] | seen["retired"]):
+            self._coverage.hit("is served again" if model.wants & served else "is served to the end", wanted & served)
+
+    def _cover_slots(self, seen: Observation) -> None:
+        hit, began, retired, measuring = self._coverage.hit, seen["began"], seen["retired"], self._model.measuring
+        taken = self._model.stopped & -self._model.stopped
+        hit("two have stopped", self._model.stopped != taken)
+        for name, slots in (("taken", taken), ("computed", self._computed)):
+            hit(f"begins again as it is {name}", slots & began)
+            hit(f"retires as it is {name}", slots & retired)
+        hit("retires with a counter", self._model.stall & retired)
+        self._computed = taken & ~(began | retired)
+        for slot in range(SLOTS):
+            if seen["ended"] & measuring & ~began & ~retired & 1 << slot:
+                self._cycles[slot] = self._checker.cycle - self._began[slot]
+                hit("saturates", self._cycles[slot] > MOST_CYCLES)
+            if began >> slot & 1:
+                self._began[slot] = self._checker.cycle
+
+    def _cover_sample(self, taken: int, before: int) -> None:
+        """What happens with an access that is taken, of so many cycles."""
+        hit, sample = self._coverage.hit, self._model.sample
+        hit("a sample is renewed", sample == min(taken, MOST_CYCLES) != before)
+        hit("none is due", sample == before != taken)
+        hit("an access of up to 10 cycles", taken <= 10)
+        hit("a scaled stall", taken > 10 and 0 < sample < 128)
+        hit("a stall that is not scaled", taken > 10 and sample >= 128)
+
+
+@cocotb.test()
+async def random_accesses(dut: cocotb.handle.SimHandleBase) -> None:
+    """Accesses of random lengths."""
+    ports = Ports(dut)
+    checker, coverage = Checker(minimum=PERIODS * SAMPLE_PERIOD), Coverage(*POINTS)
+    await exercise(ports, stimuli(ports), PredictorCheck(checker, coverage), checker)
+    coverage.finish()
+
+
+@pytest.mark.rtl
+def test_predictor(seed: int) -> None:
+    config = SmConfig.preset("small").with_settings(["renaming=mem_ra", f"warps={SLOTS}"])
+    runner.run(runner.build(config, "StallPredictor"), "warploom.tb.renaming.test_predictor", seed)
