@@ -279,10 +279,13 @@ def test_distance_of_dependent_instructions(first: Instruction, fast: int, slow:
     assert issued(first, *SLOW) == slow
 
 
-def test_rows_before_the_slow_ones_are_fast() -> None:
-    """R1 and R2 are in the rows 0 and 1 of their banks: of 128 rows 126 slow ones leave them fast."""
-    assert issued(COPY, *QUEUE, "tfet_rows=126", "layout=wshift") == 9
-    assert issued(COPY, *QUEUE, "tfet_rows=127", "layout=wshift") == 10  # the row of R2
+@pytest.mark.parametrize("coalescing", ["off", "on"])
+def test_rows_before_the_slow_ones_are_fast(coalescing: str) -> None:
+    """R1 and R2 are in the rows 0 and 1 of their banks, the first of which are fast."""
+    common = (*QUEUE, "layout=wshift", f"coalescing={coalescing}")
+    assert issued(COPY, *common, "tfet_rows=126") == 9
+    assert issued(COPY, *common, "tfet_rows=127") == 10  # the row of R2
+    assert issued(COPY, *common, "tfet_rows=128") == 11  # that of R1 too
 
 
 @pytest.mark.parametrize("ports", [1, 2])
