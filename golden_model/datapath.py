@@ -57,6 +57,8 @@ class Datapath:
             *(f"{writer}_done_{name}" for writer in config.writers for name in ("valid", "tag")))
         self._no_results: Sequence[Result | None] = (None,) * len(config.pipes)
         self._per_port = config.issue_per_warp
+        self.stall = self.tfet_free = 0
+        """With renaming: the warp slots with time to spare, and the TFET rows in all lists."""
         self._stalling = [writer for writer, pipe in enumerate(config.pipes) if pipe.credits]
         self.settle()
 

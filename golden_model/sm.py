@@ -8,7 +8,7 @@ from warploom.arch.errors import ExecutionError
 from warploom.arch.interfaces import TAG_BITS
 from warploom.arch.isa import KINDS
 from warploom.arch.layout import rows_per_warp
-from warploom.arch.mechanisms import Bypass
+from warploom.arch.mechanisms import Bypass, Scheduler
 from warploom.golden_model.affine.uniform import UniformUnit
 from warploom.golden_model.assembly import datapath_of, decisions_of, memory_of, order_of
 from warploom.golden_model.cached.last_use import mark_last_uses
@@ -61,6 +61,7 @@ class Sm:
         self.front_end = FrontEnd(config, trace, self.statics, self.decisions, blocks=blocks or Blocks(trace),
                                   order=order_of(config, trace.program, self.statics))
         self._steering = Steering(config)
+        self._prefers = config.scheduler is Scheduler.TRWS
         # By place in a pair: the issue input that each warp uses.
         self._inputs = [[slot % config.issue_ports * config.issue_per_warp + place for slot in range(config.warps)]
                         for place in range(config.issue_per_warp)]
@@ -143,7 +144,8 @@ class Sm:
         datapath.settle()
         operands = datapath.operands
         tags = _TAGS - len(self._flights)
-        picked = self._picked = self.front_end.select(cycle, tags, operands.free_collectors, operands.free)
+        preferred = datapath.stall if self._prefers else 0
+        picked = self._picked = self.front_end.select(cycle, tags, operands.free_collectors, operands.free, preferred)
         seconds = self._seconds = self.front_end.seconds
         attempts = self.decisions.attempts([*picked, *seconds] if seconds else picked)
         self._entering = [warp for warp in picked if warp.enters] if picked else []

@@ -2,6 +2,7 @@
 (docs/contract/gpu.md)."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -133,6 +134,17 @@ def test_the_presets_have_the_values_of_their_tables() -> None:
     assert (hd7970.sm.warps, hd7970.sm.scheduler, hd7970.line_bytes, hd7970.sm.l1_sets) == (40, "gto", 64, 64)
     assert (fermi.sm.warps, fermi.sm.blocks, fermi.sm.collectors, fermi.sm.scheduler) == (48, 8, 4, "gto")
     assert [gpu.sm.register_file_bytes >> 10 for gpu in (k20x, hd7970, fermi)] == [256, 256, 128]
+
+
+def test_004_table_1() -> None:
+    """`tfet_gpu` is `fermi` around SMs of one issue port, whose banks have two ports."""
+    gpu, fermi = GpuConfig.preset("tfet_gpu"), GpuConfig.preset("fermi")
+    assert replace(gpu, name="fermi", sm=fermi.sm) == fermi
+    assert (gpu.sms, gpu.core_mhz, gpu.channels, gpu.dram_mhz, gpu.channel_bytes) == (15, 1000, 6, 1250, 16)
+    sm = gpu.sm
+    assert (sm.scheduler, sm.collectors, sm.warps, sm.blocks, sm.shared_bytes) == ("gto", 4, 48, 8, 48 << 10)
+    assert (sm.register_file_bytes, sm.rows, sm.bank_ports, sm.issue_ports) == (128 << 10, 256, 2, 1)
+    assert sm.banks * sm.rows * 1024 == 32 * 256 * 128 and sm.l1_sets * sm.l1_ways * sm.line_bytes == 16 << 10
 
 
 @pytest.mark.parametrize("preset", gpu_presets())

@@ -18,12 +18,18 @@ class Source(Protocol):
     def pending(self) -> bool:
         """Whether there are any."""
 
+    @property
+    def limit(self) -> int | None:
+        """How many blocks may be resident at once; `None` for all that fit."""
+
     def take(self) -> Dispatched:
         """The next block."""
 
 
 class Blocks:
     """All blocks, in order of their linear index. See `Source`."""
+
+    limit = None
 
     def __init__(self, trace: Traced) -> None:
         self._coming = self._warps(trace)

@@ -58,14 +58,20 @@ class FrontEnd:
         """The seconds of the pairs that issue in this cycle."""
         return self._issue.seconds
 
-    def select(self, cycle: int, tags: int, collectors: Sequence[int], free: Sequence[int]) -> list[Warp]:
+    def select(
+        self, cycle: int, tags: int, collectors: Sequence[int], free: Sequence[int], preferred: int = 0
+    ) -> list[Warp]:
         """The warps that issue in this cycle, of each port one into the datapath, as far as there are free tags and
         collectors of each set, and `free` says that an instruction may enter that reads so many registers
-        (`OperandStore`)."""
+        (`OperandStore`). Schedulers prefer the slots in the mask `preferred`."""
         if self.slept is not None:
             self._issue.wake(cycle)
-        slots = self._issue.select(cycle, tags, collectors, free)
+        slots = self._issue.select(cycle, tags, collectors, free, preferred)
         return [self.warps[slot] for slot in slots] if slots else []
+
+    def offer_block(self) -> None:
+        """A block may be dispatched in the next cycle that is simulated, though none has ended."""
+        self._may_dispatch = True
 
     # ------------------------------------------------------------------ the end of a cycle
 

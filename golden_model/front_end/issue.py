@@ -17,7 +17,7 @@ class Issue:
     `demand` are those of `Candidates`."""
 
     def __init__(self, config: SmConfig, decisions: Decisions, pairs: Pairs | None = None) -> None:
-        self.stalls = Stalls()
+        self.stalls = Stalls(config.schedulers)
         self._empty = Stall.NO_WARP  # of a scheduler without any warp
         self.seconds: list[Follower] = []
         """The seconds of the pairs that issue in this cycle."""
@@ -34,10 +34,12 @@ class Issue:
         self.slept = self._drowsy.counts if self._drowsy is not None else None
         self._idle: Sequence[Stall] = ()  # causes of the schedulers' stalls while no warp may issue, if computed
 
-    def select(self, cycle: int, tags: int, collectors: Sequence[int], free: Sequence[int]) -> Sequence[int]:
+    def select(
+        self, cycle: int, tags: int, collectors: Sequence[int], free: Sequence[int], preferred: int = 0
+    ) -> Sequence[int]:
         """The slots whose warps issue in this cycle, of each port at most one into the datapath. There are so many free
         `tags`, and `collectors` of each set, and `free` are the masks of slots that may enter with so many registers to
-        read, 0 to 3."""
+        read, 0 to 3. Pickers choose among the `preferred` slots that may issue, if there are any."""
         if self.seconds:
             self.seconds = []
         if cycle % self._interval:
@@ -57,7 +59,7 @@ class Issue:
         for picker, port in self._turns[cycle // self._interval % len(self._turns)]:
             able = picker.scope & (portless | entering)
             if able:
-                slot = picker.pick(able)
+                slot = picker.pick(able & preferred or able)
                 picked.append(slot)
                 if not portless >> slot & 1:
                     served |= port

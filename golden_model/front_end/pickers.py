@@ -163,7 +163,7 @@ def pickers_of(config: SmConfig) -> list[Picker]:
     kinds: dict[Scheduler, Callable[[int], Picker]] = {
         Scheduler.LRR: RoundRobin, Scheduler.GTO: GreedyThenOldest,
         Scheduler.TWO_LEVEL: lambda own: TwoLevel(own, config.active_warps), Scheduler.LOCALITY: ByGroup,
-        Scheduler.CTA_AWARE: ByGroup,
+        Scheduler.CTA_AWARE: ByGroup, Scheduler.TRWS: GreedyThenOldest,
     }
     count, kind = config.schedulers, kinds[config.scheduler]
     return [kind(sum(1 << slot for slot in range(index, config.warps, count))) for index in range(count)]

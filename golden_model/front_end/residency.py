@@ -34,6 +34,8 @@ class Residency:
         self._free_blocks, self._free_shared = config.blocks, config.shared_bytes
         self.warps = 0
         """Resident warps."""
+        self.ended = 0
+        """Blocks that have ended."""
 
     @property
     def pending(self) -> bool:
@@ -51,6 +53,9 @@ class Residency:
         if not self.pending or self._warps > len(self._free_slots):
             return None
         if not self._free_blocks or self._shared > self._free_shared:
+            return None
+        limit = self._blocks.limit
+        if limit is not None and self.warps >= limit * self._warps:
             return None
         block = Block()
         trace, warps = self._blocks.take()
@@ -82,3 +87,4 @@ class Residency:
         self._free_blocks += 1
         self._free_shared += self._shared
         self.warps -= self._warps
+        self.ended += 1

@@ -2,6 +2,7 @@
 
 from warploom.golden_model.front_end.blocks import Blocks, Dispatched
 from warploom.golden_model.gpu.block_scheduler import BlockScheduler
+from warploom.golden_model.gpu.limits import Limit
 
 
 class Grid:
@@ -21,15 +22,19 @@ class Grid:
 
 
 class Share:
-    """The blocks that a block scheduler has for an SM. See `Source`."""
+    """The blocks that a block scheduler has for an SM, as many at once as the limit says. See `Source`."""
 
-    def __init__(self, scheduler: BlockScheduler, grid: Grid, sm: int) -> None:
-        self._scheduler, self._grid, self._sm = scheduler, grid, sm
+    def __init__(self, scheduler: BlockScheduler, grid: Grid, sm: int, limit: Limit | None) -> None:
+        self._scheduler, self._grid, self._sm, self._limit = scheduler, grid, sm, limit
 
     @property
     def pending(self) -> bool:
         """See `Source`, here and below."""
         return self._scheduler.pending(self._sm)
+
+    @property
+    def limit(self) -> int | None:
+        return None if self._limit is None else self._limit.blocks
 
     def take(self) -> Dispatched:
         return self._grid.take(self._scheduler.take(self._sm))

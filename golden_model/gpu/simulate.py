@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from functools import partial
 
 from warploom.arch.chunks import chunks_of
-from warploom.arch.gpu import GpuConfig
+from warploom.arch.gpu import BlockOrder, GpuConfig
 from warploom.golden_model.front_end.blocks import Blocks
 from warploom.golden_model.gpu.block_scheduler import BlockScheduler
 from warploom.golden_model.gpu.clocks import Events
 from warploom.golden_model.gpu.core import Core
 from warploom.golden_model.gpu.duplicates import Duplicates
+from warploom.golden_model.gpu.limits import ByFreeRows, ByWaiting, Control, Limit
 from warploom.golden_model.gpu.load_store import LoadStore
 from warploom.golden_model.gpu.memory import MemorySystem
 from warploom.golden_model.gpu.shares import Grid, Share
@@ -17,6 +18,9 @@ from warploom.golden_model.gpu.statistics import GpuStatistics, collect_gpu, tog
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import Statistics, collect
 from warploom.golden_model.trace import Traced
+
+LIMITED = (BlockOrder.TUBA, BlockOrder.DYNCTA)
+"""Block schedulers that limit the blocks of an SM."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,10 @@ def simulate_gpu(config: GpuConfig, trace: Traced, *, check: bool = False) -> Gp
         core = Core(events, memory.core)
         unit = LoadStore(config.sm, trace.program, memory.connect(number, core),
                          partial(duplicates.allocated, number))
-        core.sm = Sm(config.sm, trace, memory=unit, blocks=Share(scheduler, grid, number), check=check)
+        limit = Limit(config.sm.blocks) if config.block_scheduler in LIMITED else None
+        core.sm = Sm(config.sm, trace, memory=unit, blocks=Share(scheduler, grid, number, limit), check=check)
+        if limit is not None:
+            core.control = _control(config, core.sm, limit)
         sms.append(core.sm)
         units.append(unit)
         core.wake(0)
@@ -52,3 +59,11 @@ def simulate_gpu(config: GpuConfig, trace: Traced, *, check: bool = False) -> Gp
     assert statistics.requests == statistics.answers, "a request without an answer"
     runs = tuple(collect(sm) for sm in sms)
     return GpuRun(statistics, runs, together(runs, cycles))
+
+
+def _control(config: GpuConfig, sm: Sm, limit: Limit) -> Control:
+    """What changes the limit of an SM."""
+    if config.block_scheduler is BlockOrder.DYNCTA:
+        return ByWaiting(limit, sm.front_end.stalls)
+    rows = config.sm.banks * config.sm.tfet_rows
+    return ByFreeRows(limit, sm.front_end.residency, rows, lambda: sm.datapath.tfet_free)

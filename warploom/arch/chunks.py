@@ -26,7 +26,7 @@ def divided(blocks: int, size: int) -> Chunks:
 
 def chunks_of(config: GpuConfig, program: Program, launch: Launch) -> Chunks:
     """The chunks of a launch that fits the SMs."""
-    if config.block_scheduler is BlockOrder.IN_TURN or launch.locality is Locality.NONE:
+    if config.block_scheduler is not BlockOrder.LOCALITY or launch.locality is Locality.NONE:
         return divided(launch.blocks, 1)
     rounds = -(-launch.blocks // (config.sms * resident_blocks(config.sm, program, launch)))
     return divided(launch.blocks, -(-launch.blocks // (config.sms * rounds)))

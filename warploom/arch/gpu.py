@@ -42,10 +42,13 @@ class BlockOrder(StrEnum):
 
     IN_TURN = "in_turn"  # the next block to whichever SM has room
     LOCALITY = "locality"  # adjacent blocks to one SM, if the launch has a hint
+    TUBA = "tuba"  # in turn, fewer to an SM that has few free TFET rows
+    DYNCTA = "dyncta"  # a comparator: in turn, fewer to an SM that waits for memory
 
 
 _BLOCKS = Switch("block_scheduler", BlockOrder.IN_TURN, GPU,
-                 "blocks go to SMs in turn, or adjacent ones to one SM if the launch has a hint (locality)", "[HAWS]")
+                 "blocks go to SMs in turn, or adjacent ones to one SM if the launch has a hint (locality), or fewer "
+                 "to one with few free TFET rows (tuba) or that waits for memory (dyncta)", "[HAWS], [TFET]")
 _NETWORK = Switch("network", Topology.CROSSBAR, INTERCONNECT, "form of both networks", OURS)
 _WRITES = Switch("l2_write", WritePolicy.BACK, L2, "writes go to DRAM when evicted (back) or at once (through)", OURS)
 
@@ -123,9 +126,13 @@ class GpuConfig:
                 self._disagree(name, "line_bytes", "it must hold a line of the SM's L1 cache")
         if self.network is Topology.MESH and self.mesh_columns > self.sms + self.slices:
             self._disagree("mesh_columns", "sms", "a column must have a node")
+        if self.block_scheduler is BlockOrder.TUBA and not self.sm.renames:
+            self._disagree("block_scheduler", "renaming", "it asks how many TFET rows are free; use renaming = mem_ra")
+        if self.block_scheduler is BlockOrder.DYNCTA and self.sm.front_end_interval > 1:
+            self._disagree("block_scheduler", "front_end_interval", "it counts the cycles of schedulers; use 1")
 
     def _disagree(self, name: str, other: str, reason: str) -> NoReturn:
-        values = {each: getattr(self.sm if each == "line_bytes" else self, each) for each in (name, other)}
+        values = {each: getattr(self if each in GPU_PARAMETERS else self.sm, each) for each in (name, other)}
         raise ConfigError(f"{name} = {values[name]} and {other} = {values[other]} disagree: {reason}")
 
     # ------------------------------------------------------------------ sizes
