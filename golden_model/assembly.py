@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from warploom.arch.config import SmConfig
-from warploom.arch.layout import rows_per_warp
+from warploom.arch.layout import powered_rows, rows_per_warp
 from warploom.arch.program import Program
 from warploom.golden_model.affine.decisions import AffineDecisions
 from warploom.golden_model.affine.unit import AffineUnit, Answers
@@ -34,6 +34,7 @@ from warploom.golden_model.preexecution.order import SearchOrder
 from warploom.golden_model.register_file.ports import RegisterFile
 from warploom.golden_model.register_file.shared import SharedFile
 from warploom.golden_model.register_file.single import SingleFile
+from warploom.golden_model.renaming.stage import RenameStage
 from warploom.golden_model.trace import Traced
 
 
@@ -42,7 +43,12 @@ def datapath_of(config: SmConfig, program: Program, evaluate: Evaluate, uniform_
     stride = rows_per_warp(config, program.registers)
     register_file = _register_file(config, program, stride)
     affine = AffineUnit(config, program.registers, uniform_unit) if config.has_compact_slots else None
-    return Datapath(config, stride, register_file, _operand_store(config, program, register_file), affine, evaluate)
+    operands = _operand_store(config, program, register_file)
+    if config.renames:
+        assert isinstance(operands, SlotStore)
+        powered = powered_rows(config, program.registers)
+        operands = RenameStage(config, operands, register_file.form, stride, powered)
+    return Datapath(config, stride, register_file, operands, affine, evaluate)
 
 
 def decisions_of(

@@ -15,6 +15,7 @@ from warploom.golden_model.observation import Gathered
 from warploom.golden_model.operands.port import OperandStore
 from warploom.golden_model.placement import Address, Placement
 from warploom.golden_model.register_file.ports import RegisterFile, Write
+from warploom.golden_model.renaming.stage import RenameStage
 from warploom.golden_model.result_queue import ResultQueues
 from warploom.golden_model.writeback import Result
 
@@ -57,8 +58,8 @@ class Datapath:
             *(f"{writer}_done_{name}" for writer in config.writers for name in ("valid", "tag")))
         self._no_results: Sequence[Result | None] = (None,) * len(config.pipes)
         self._per_port = config.issue_per_warp
-        self.stall = self.tfet_free = 0
-        """With renaming: the warp slots with time to spare, and the TFET rows in all lists."""
+        self.renaming = operands if isinstance(operands, RenameStage) else None
+        """The stage that renames registers, if there is one."""
         self._stalling = [writer for writer, pipe in enumerate(config.pipes) if pipe.credits]
         self.settle()
 
@@ -81,7 +82,7 @@ class Datapath:
     def clock(self, inputs: Inputs = NO_INPUTS) -> None:
         """The end of the cycle. Instructions are taken when the operand store does; results of SFU and memory are when
         `ready`."""
-        issue, outside, given, attempts, first_port = inputs
+        issue, outside, given, attempts, first_port, warps = inputs
         operands, register_file, leaving = self.operands, self.register_file, self.leaving
         if leaving:
             self._count(self.dispatch)  # before their holders take other instructions
@@ -96,7 +97,7 @@ class Datapath:
             operands.release(sent["collector"])
         operands.dispatcher.step(self._chosen, self.dispatch, given)
         register_file.arbiter.advance()
-        operands.clock()
+        operands.clock(warps)
         if self.affine is not None:
             self.affine.clock(attempts)
 
@@ -206,6 +207,16 @@ class Datapath:
     def counts(self) -> Any:
         """A dataclass with the event counts of a part, or None."""
         return self.operands.counts or self.register_file.counts
+
+    @property
+    def stall(self) -> int:
+        """The mask of warp slots with time to spare, with a stall predictor."""
+        return 0 if self.renaming is None else self.renaming.stall
+
+    @property
+    def tfet_free(self) -> int:
+        """The number of TFET rows in all lists, with renaming."""
+        return 0 if self.renaming is None else self.renaming.tfet_free
 
     def writes(self) -> list[Write]:
         """The register writes of this cycle."""

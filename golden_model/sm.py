@@ -20,7 +20,7 @@ from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.front_end.front_end import FrontEnd
 from warploom.golden_model.front_end.steering import Steering
 from warploom.golden_model.front_end.warps import Follower, Warp
-from warploom.golden_model.inputs import Inputs, Issues
+from warploom.golden_model.inputs import NO_EVENTS, Inputs, Issues, WarpEvents
 from warploom.golden_model.integer import LAST_INTEGER
 from warploom.golden_model.memory.port import LoadStoreUnit
 from warploom.golden_model.times import Times
@@ -151,7 +151,16 @@ class Sm:
         self._entering = [warp for warp in picked if warp.enters] if picked else []
         issue, first_port = self._issues(cycle) if self._entering else ((), 0)
         results, given = self._outside(cycle)
-        self.inputs = Inputs(issue, results, given, attempts, first_port)
+        warps = NO_EVENTS if datapath.renaming is None else self._warp_events(cycle, datapath.renaming.sweeping)
+        self.inputs = Inputs(issue, results, given, attempts, first_port, warps)
+
+    def _warp_events(self, cycle: int, sweeping: int) -> WarpEvents:
+        """What happens to warps in this cycle, as renaming sees it; its sweep has still to do with some slots."""
+        retired = self.front_end.residency.retired()
+        self.front_end.keep(sweeping | retired)
+        off_chip = self.memory.off_chip
+        began, ended = (0, 0) if off_chip is None else off_chip.settle(cycle)
+        return WarpEvents(began, ended, retired)
 
     def _outside(self, cycle: int) -> tuple[Sequence[Result | None], int]:
         """The results of the units outside the datapath, by pipe, empty if there are none, and the mask of units that

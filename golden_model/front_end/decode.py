@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 
 from warploom.arch.encoding import encode_modifiers
 from warploom.arch.isa import RZ, Instruction, Op, Pipe, TimingClass
-from warploom.golden_model.front_end.hazards import Hazards, has_wide_result
+from warploom.golden_model.front_end.hazards import READ, Hazards, has_wide_result
 from warploom.golden_model.functional.memory import Memory
 from warploom.golden_model.trace import Traced
 
 _DYNAMIC = ("tag", "warp", "lanes", "full", "pred", "first", "bank", "row", "left", "group", "entry", "collector",
-            "operands")
+            "operands", "last")
 """Fields that an instruction gets when it issues, and on its way through the datapath."""
 
 NEVER_RETURN = frozenset({Op.ST, Op.RED, Op.LATCH})
@@ -45,6 +45,13 @@ class Static:
             chosen = instruction.timing_class if unit is None else unit
             self.fields = issue_fields(instruction, parameter_word) | dict.fromkeys(_DYNAMIC, 0) | {"unit": int(chosen)}
 
+    def ends(self, last: int) -> None:
+        """Slots of the mask read their registers for the last time, after all other reads of them."""
+        self.fields["last"] = last
+        for slot, register in enumerate(self.instruction.src):
+            if last >> slot & 1:
+                self.needs |= 1 << READ + register
+
 
 def issue_fields(instruction: Instruction, parameter_word: Callable[[int], int]) -> dict[str, int]:
     """The fields of the issue port that are the same each time the instruction issues.
@@ -68,8 +75,11 @@ def decode(trace: Traced) -> list[Static]:
     parameter_word: Callable[[int], int] = lambda offset: 0  # noqa: E731 - the one in the other case is a method
     if any(instruction.param for instruction in instructions):
         parameter_word = Memory(trace.program, trace.launch, 1).parameter_word
-    return [Static(instruction, parameter_word, partner(instructions, at))
-            for at, instruction in enumerate(instructions)]
+    statics = [Static(instruction, parameter_word, partner(instructions, at))
+               for at, instruction in enumerate(instructions)]
+    for static, last in zip(statics, trace.program.last_reads, strict=False):
+        static.ends(last)
+    return statics
 
 
 def partner(instructions: Sequence[Instruction], at: int) -> TimingClass | None:

@@ -73,6 +73,12 @@ class FrontEnd:
         """A block may be dispatched in the next cycle that is simulated, though none has ended."""
         self._may_dispatch = True
 
+    def keep(self, slots: int) -> None:
+        """These slots, of ended warps, take no warp in this cycle."""
+        if self.residency.kept & ~slots:
+            self.offer_block()
+        self.residency.kept = slots
+
     # ------------------------------------------------------------------ the end of a cycle
 
     def dispatch_block(self) -> None:

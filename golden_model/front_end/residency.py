@@ -36,6 +36,9 @@ class Residency:
         """Resident warps."""
         self.ended = 0
         """Blocks that have ended."""
+        self.kept = 0
+        """Slots that take no warp: those of ended warps that still have registers."""
+        self._retired = 0  # slots whose warps have ended, since they were asked for
 
     @property
     def pending(self) -> bool:
@@ -50,7 +53,8 @@ class Residency:
 
     def dispatch(self) -> Block | None:
         """The next block, with its warps in the lowest free slots, if there is one and it fits."""
-        if not self.pending or self._warps > len(self._free_slots):
+        free = [slot for slot in self._free_slots if not self.kept >> slot & 1] if self.kept else self._free_slots
+        if not self.pending or self._warps > len(free):
             return None
         if not self._free_blocks or self._shared > self._free_shared:
             return None
@@ -60,9 +64,10 @@ class Residency:
         block = Block()
         trace, warps = self._blocks.take()
         self._count(trace, warps)
-        for warp in warps:
+        for warp, slot in zip(warps, free[: self._warps], strict=True):
             number = warp.block * self._warps + warp.warp
-            block.warps.append(Warp(Walk(warp, self._exits), number, self._free_slots.pop(0), block, trace))
+            self._free_slots.remove(slot)
+            block.warps.append(Warp(Walk(warp, self._exits), number, slot, block, trace))
         block.running = self._warps
         self._free_blocks -= 1
         self._free_shared -= self._shared
@@ -84,7 +89,13 @@ class Residency:
     def retire(self, block: Block) -> None:
         """The block has ended: free its resources."""
         self._free_slots = sorted(self._free_slots + [warp.slot for warp in block.warps])
+        self._retired |= sum(1 << warp.slot for warp in block.warps)
         self._free_blocks += 1
         self._free_shared += self._shared
         self.warps -= self._warps
         self.ended += 1
+
+    def retired(self) -> int:
+        """The slots whose warps have ended since the last call, as a mask."""
+        found, self._retired = self._retired, 0
+        return found

@@ -16,6 +16,7 @@ from warploom.golden_model.gpu.l1 import L1, Look
 from warploom.golden_model.gpu.packets import Kind, Request
 from warploom.golden_model.mascar.reexecution import Reexecution
 from warploom.golden_model.mascar.saturation import Saturation
+from warploom.golden_model.memory.off_chip import OffChip
 from warploom.golden_model.memory.port import MemoryCounts
 from warploom.golden_model.memory.transactions import Transactions
 from warploom.golden_model.writeback import Result
@@ -71,6 +72,7 @@ class LoadStore:
         self.l1 = L1(config)
         self.waits = dict.fromkeys(Wait, 0)
         """Cycles that transactions waited, by cause."""
+        self.off_chip = OffChip(config.warps) if config.predicts_stalls else None
         self._config, self._path, self._allocated = config, path, allocated
         self._transactions = Transactions(config, program)
         self._queue: deque[tuple[int, Flight, Result | None]] = deque()
@@ -142,6 +144,8 @@ class LoadStore:
             waiting = [self._atomics.pop(request)] if request in self._atomics else []
         for instruction in waiting:
             instruction.missing -= 1
+            if self.off_chip is not None:
+                self.off_chip.answered(cycle, instruction.flight.warp.slot)
             instruction.ready = max(instruction.ready, cycle)
             self._finish(instruction)
 
@@ -259,7 +263,7 @@ class LoadStore:
             self._path.send(cycle, Kind.READ, line, 0)
             self._loads[line] = []
         self._loads[line].append(instruction)
-        instruction.missing += 1
+        self._await(cycle, instruction)
         return None
 
     def _send(self, cycle: int, line: int, size: int, instruction: _Instruction) -> Wait | None:
@@ -269,8 +273,14 @@ class LoadStore:
         request = self._path.send(cycle, instruction.kind, line, size)
         if instruction.result is not None:
             self._atomics[request] = instruction
-            instruction.missing += 1
+            self._await(cycle, instruction)
         return None
+
+    def _await(self, cycle: int, instruction: _Instruction) -> None:
+        """An instruction waits for one more answer."""
+        instruction.missing += 1
+        if self.off_chip is not None:
+            self.off_chip.made(cycle, instruction.flight.warp.slot)
 
     def _finish(self, instruction: _Instruction) -> None:
         """If all lines of an instruction are there, its result is."""

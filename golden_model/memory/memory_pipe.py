@@ -14,6 +14,7 @@ from warploom.arch.program import Program
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.mascar.saturation import Saturation
 from warploom.golden_model.memory.cache import L1
+from warploom.golden_model.memory.off_chip import OffChip
 from warploom.golden_model.memory.port import MemoryCounts
 from warploom.golden_model.memory.transactions import Transactions
 from warploom.golden_model.writeback import Result
@@ -25,6 +26,7 @@ class MemoryPipe:
     def __init__(self, config: SmConfig, program: Program) -> None:
         self.counts = MemoryCounts()
         self.l1 = L1(config)
+        self.off_chip = OffChip(config.warps) if config.predicts_stalls else None
         self.saturation = Saturation(measures=False)
         self._config = config
         self._transactions = Transactions(config, program)
@@ -56,6 +58,8 @@ class MemoryPipe:
         cycles = [queue[0][0] for queue in (self._results, self._done) if queue]
         if self._queue:
             cycles.append(max(self._free_at, self._queue[0][0] + 1))
+        if self.off_chip is not None and (event := self.off_chip.next_event()) is not None:
+            cycles.append(event)
         return min(cycles, default=None)
 
     def _take(self, cycle: int) -> None:
@@ -81,13 +85,27 @@ class MemoryPipe:
             self.counts.shared_instructions += 1
             self.counts.shared_passes += passes
             return cycle + passes - 1, cycle + passes - 1 + self._config.shared_latency
-        time = self._load if op is Op.LD else self._through
-        return time(cycle, self._transactions.lines(flight))
+        lines = self._transactions.lines(flight)
+        if op is Op.LD:
+            return self._load(cycle, lines, flight.warp.slot)
+        last, answer = self._through(cycle, lines)
+        if flight.static.returns:
+            self._leaves(flight.warp.slot, cycle, answer)
+        return last, answer
 
-    def _load(self, cycle: int, lines: list[int]) -> tuple[int, int]:
+    def _leaves(self, slot: int, made: int, answered: int) -> None:
+        """A warp makes a request beyond the L1 cache."""
+        if self.off_chip is not None:
+            self.off_chip.made(made, slot)
+            self.off_chip.answered(answered, slot)
+
+    def _load(self, cycle: int, lines: list[int], slot: int) -> tuple[int, int]:
         start, arrival = cycle, 0
         for line in lines:
+            hits = self.l1.hits
             cycle, there = self.l1.load(cycle, line)
+            if self.l1.hits == hits:
+                self._leaves(slot, cycle, there)
             arrival = max(arrival, there)
             cycle += 1
         self._count(start, cycle, lines)

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.mascar.saturation import Saturation
+from warploom.golden_model.memory.off_chip import OffChip
 from warploom.golden_model.writeback import Result
 
 
@@ -39,6 +40,8 @@ class LoadStoreUnit(Protocol):
     """Takes memory instructions in order. Results leave in the order in which they become available, one a cycle."""
 
     counts: MemoryCounts
+    off_chip: OffChip | None
+    """Which warps wait for memory beyond the L1 cache, with a stall predictor."""
 
     @property
     def saturation(self) -> Saturation:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from warploom.golden_model.dispatch import Chosen, Dispatcher
+from warploom.golden_model.inputs import WarpEvents
 from warploom.golden_model.placement import Address
 from warploom.golden_model.writeback import Result
 
@@ -77,5 +78,5 @@ class OperandStore(Protocol):
     def release(self, index: int) -> None:
         """A holder's instruction is dispatched."""
 
-    def clock(self) -> None:
-        """The end of the cycle."""
+    def clock(self, warps: WarpEvents) -> None:
+        """The end of the cycle, in which this happens to warps."""

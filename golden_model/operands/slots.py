@@ -8,6 +8,7 @@ from warploom.arch.interfaces import address_names
 from warploom.arch.isa import Op
 from warploom.golden_model.dispatch import Chosen, Dispatcher, OldestFirst
 from warploom.golden_model.front_end.decisions import ALL_FREE
+from warploom.golden_model.inputs import WarpEvents
 from warploom.golden_model.observation import Gathered
 from warploom.golden_model.operands.collector import SOURCES
 from warploom.golden_model.placement import Address
@@ -42,7 +43,7 @@ class SlotStore:
         self._sets = [sum(1 << collector for collector in numbers) for numbers in config.collector_sets]
         self._serving = [self._sets[config.collector_set(pipe.kind)] for pipe in config.pipes]
         self._taken: list[int] = []  # holders that take an instruction in this cycle
-        self._arriving: Sequence[Grant] = ()
+        self.arriving: Sequence[Grant] = ()
         self._parts = Gathered(self.dispatcher, collector=self.collectors)
         self.observed = (*self._parts.observed, *([f"{name}_busy" for name in address_names(config)]))
 
@@ -67,7 +68,7 @@ class SlotStore:
 
     def choose(self) -> Chosen:
         """By dispatch port, the holder that dispatches in this cycle."""
-        if self._arriving and not self._arrival_delay:
+        if self.arriving and not self._arrival_delay:
             self._capture()
         chosen = self.dispatcher.select(self.holders)
         if not self._turnaround and chosen is not self.dispatcher.nobody:
@@ -87,7 +88,7 @@ class SlotStore:
     @property
     def quiet(self) -> bool:
         """Whether no operand is requested or arriving."""
-        return not self._arriving
+        return not self.arriving
 
     def _is_addressed(self, fields: Mapping[str, Any]) -> bool:
         """Whether an instruction goes to the address slot of its port."""
@@ -116,29 +117,29 @@ class SlotStore:
 
     def read(self) -> None:
         """Words granted in the cycle before arrive; requests are granted."""
-        if self._arriving:
+        if self.arriving:
             self._store()
-        self._arriving = self._file.grants()
+        self.arriving = self._file.grants()
         self.granted = []
         holders = self.holders
-        for client, read, _ in self._arriving:
+        for client, read, _ in self.arriving:
             holder = holders[client]
             if holder.grant(read):
                 self.granted.append((holder.fields["warp"], holder.fields[SOURCES[read.key]]))
-        for client, _, _ in self._arriving:
+        for client, _, _ in self.arriving:
             if holders[client].waiting:
                 self._file.request(client, holders[client].requests())
 
     def _capture(self) -> None:
         """Words granted in the cycle before arrive."""
-        for client, read, word in self._arriving:
+        for client, read, word in self.arriving:
             self.holders[client].capture(read, word)
 
     def _store(self) -> None:
         """The end of the cycle in which words arrive."""
         if self._arrival_delay:
             self._capture()
-        for client, _, _ in self._arriving:
+        for client, _, _ in self.arriving:
             self.holders[client].store()
 
     def results(self, done: Sequence[Result | None], results: Sequence[Result | None]) -> Sequence[Result | None]:
@@ -153,7 +154,7 @@ class SlotStore:
         if index < len(self.collectors):
             self._free |= 1 << index
 
-    def clock(self) -> None:
+    def clock(self, warps: WarpEvents) -> None:
         """The cycle ends: of the instructions taken in it, that of the lowest holder counts as the oldest."""
         if self._taken:
             for index in sorted(self._taken):

@@ -13,6 +13,7 @@ from warploom.golden_model.bypass.entries import Coming, Delivery, Request, Take
 from warploom.golden_model.bypass.eviction import EvictionUnit
 from warploom.golden_model.bypass.wires import Wires
 from warploom.golden_model.dispatch import Chosen, Dispatcher
+from warploom.golden_model.inputs import WarpEvents
 from warploom.golden_model.masks import lowest
 from warploom.golden_model.observation import Gathered
 from warploom.golden_model.placement import Address
@@ -149,7 +150,7 @@ class WindowStore:
         self._look_up(results)
         return results if evicted is None else [*results[: self._mem], evicted]
 
-    def clock(self) -> None:
+    def clock(self, warps: WarpEvents) -> None:
         """The end of the cycle: its events reach the collectors."""
         wires, events, blocked = self._wires, self._events, self.evictions.blocked
         changing = wires.restless | blocked ^ self._blocked
