@@ -1,6 +1,7 @@
 """Register file arbiter: writes first, then reads by wrapped wavefront ([RADAIDEH], Fig. 3.16a and 3.17)."""
 
 from functools import reduce
+from itertools import product
 from operator import or_
 from typing import Any
 
@@ -8,7 +9,8 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.interfaces import index_bits
+from warploom.arch.config import SUB_BANKS
+from warploom.arch.interfaces import SIDES, index_bits
 from warploom.arch.pipes import WritePaths
 from warploom.rtl.sizes import check_positive
 
@@ -73,8 +75,9 @@ def first_requests(request: Value, paths: WritePaths) -> dict[int, Value]:
             for path in paths for turn, writer in enumerate(path)}
 
 
-def grant_writes(m: Module, arbiter: Any, banks: int, paths: WritePaths, rotating: int) -> Value:
-    """Grant each path to one of its writers, and the banks to the paths. Returns the mask of written banks."""
+def grant_writes(m: Module, arbiter: Any, banks: int, paths: WritePaths, rotating: int, *, ports: int) -> Value:
+    """Grant each path to one of its writers, and the banks to the paths. Returns the mask of banks that reads cannot
+    have: the written ones, if a bank has one port."""
     request, bank, grant = arbiter.write_request, arbiter.write_bank, arbiter.write_grant
     firsts, turns, wanted = first_requests(request, paths), turns_of(m, arbiter, rotating), []
     for number, path in enumerate(paths):
@@ -87,17 +90,26 @@ def grant_writes(m: Module, arbiter: Any, banks: int, paths: WritePaths, rotatin
         before = [(turns.before(other, number), theirs) for other, theirs in enumerate(wanted)]
         taken = reduce(or_, (Mux(is_, theirs, 0) for is_, theirs in before if is_ is not None), Const(0, banks))
         m.d.comb += [grant[writer].eq(firsts[writer] & ~(taken & wanted[number]).any()) for writer in path]
-    return reduce(or_, wanted)
+    return reduce(or_, wanted) if ports == 1 else Const(0, banks)
+
+
+def grant_slices(m: Module, arbiter: Any, banks: int, collectors: int) -> None:
+    """Of an arbiter that grants sub-banks and slices: grant the slices of granted reads."""
+    for number, bank, collector in product(range(SUB_BANKS), range(banks), range(collectors)):
+        sides = [arbiter.read_grant[bank][side][collector] & arbiter.read_mask[bank][side][collector][number]
+                 for side in range(len(SIDES))]
+        m.d.comb += arbiter.slice_grant[number][bank][collector].eq(Cat(sides).any())
 
 
 class Arbiter(wiring.Component):
-    """Gives each bank one access and each collector one operand a cycle.
+    """Gives each bank one access, or one read and one write, and each collector one operand a cycle.
 
     Writes are served first, path by path: the first requesting writer of a path gets the path, and waits if an earlier
     path requests the same bank. The first `rotating` paths take turns. Reads compete for the other banks: diagonal
     (bank + collector) mod N of the request matrix, N = max(banks, collectors), is visited from the priority diagonal
     on, and a requesting cell is granted if its bank and its collector are still free. The priority diagonal advances by
-    one every cycle, so no read waits longer than N cycles in a row in which no write takes its bank.
+    one every cycle, so no read waits longer than N cycles in a row in which no write takes its bank. Banks with two
+    ports give one of them to reads, which then compete for all banks.
 
     Grants are combinational; the priority diagonal is the only state. A wavefront that starts at a variable diagonal
     would be a combinational loop. Instead the bank rows are rotated by the priority, and the wave always runs from
@@ -108,6 +120,7 @@ class Arbiter(wiring.Component):
     banks, collectors : sizes of the request matrix.
     paths : the writers of each write path.
     rotating : number of paths, the first ones, that take turns.
+    ports : of a bank: one for all accesses, or one for reads and one for writes.
 
     Members
     -------
@@ -123,16 +136,16 @@ class Arbiter(wiring.Component):
         If a size is not positive.
     """
 
-    def __init__(self, *, banks: int, collectors: int, paths: WritePaths, rotating: int = 1) -> None:
+    def __init__(self, *, banks: int, collectors: int, paths: WritePaths, rotating: int = 1, ports: int = 1) -> None:
         check_positive(banks=banks, collectors=collectors)
         self._banks, self._collectors, self._paths, self._rotating = banks, collectors, paths, rotating
-        self._size = max(banks, collectors)
+        self._size, self._ports = max(banks, collectors), ports
         super().__init__(bank_ports(banks, collectors, paths, rotating))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         advance(m, self.diagonal, self._size)
-        taken = grant_writes(m, self, self._banks, self._paths, self._rotating)
+        taken = grant_writes(m, self, self._banks, self._paths, self._rotating, ports=self._ports)
         left = [self.read_request[b] & ~taken[b].replicate(self._collectors) for b in range(self._banks)]
         left += [Const(0, self._collectors)] * (self._size - self._banks)
         granted = self._wavefront(m, self._rotate(m, "request", left, 1))

@@ -1,7 +1,7 @@
 # amaranth: UnusedElaboratable=no
 """Register bank: four sub-banks side by side ([RADAIDEH], Fig. 2.6 and 3.11a)."""
 
-from amaranth import Cat, Const, Module, Mux
+from amaranth import Cat, Const, Module, Mux, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -18,7 +18,7 @@ SUB_BANK_COLUMNS = COLUMNS // SUB_BANKS
 
 
 class Bank(wiring.Component):
-    """`rows` warp registers of 128 B behind one read-write port.
+    """`rows` warp registers of 128 B behind one port for reads and writes, or one for each.
 
     Byte-interleaved: sub-bank k holds all four bytes of lanes 8k .. 8k + 7. Every access enables all sub-banks; a write
     stores the bytes of the enabled lanes only. Read data is valid in the next cycle.
@@ -30,11 +30,13 @@ class Bank(wiring.Component):
     ----------
     rows : number of warp registers.
     gated : enable columns one by one.
+    ports : 1 or 2. With two, a cycle may have a read and a write, of different rows.
     poison : show `warploom.rtl.subbank.POISON` where read data is unspecified.
 
     Members
     -------
-    enable, write, row : the access.
+    enable, write, row : with one port, the access.
+    read, row, write, write_row : with two ports, whether there is a read, and of which row; and likewise a write.
     data : the word of a write.
     lanes : not gated: the lanes that a write stores.
     columns, byte_enable : gated: the columns that a read enables, and the bytes that a write stores.
@@ -47,11 +49,11 @@ class Bank(wiring.Component):
         If `rows` is not positive.
     """
 
-    def __init__(self, *, rows: int, gated: bool = False, poison: bool = False) -> None:
+    def __init__(self, *, rows: int, gated: bool = False, ports: int = 1, poison: bool = False) -> None:
         check_positive(rows=rows)
-        self._rows, self._gated, self._poison = rows, gated, poison
+        self._rows, self._gated, self._ports, self._poison = rows, gated, ports, poison
         super().__init__({
-            "enable": In(1),
+            **({"enable": In(1)} if ports == 1 else {"read": In(1), "write_row": In(index_bits(rows))}),
             "write": In(1),
             "row": In(index_bits(rows)),
             "data": In(WARP_BITS),
@@ -62,9 +64,10 @@ class Bank(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         byte_enable = self.byte_enable if self._gated else Cat(lane.replicate(4) for lane in self.lanes)
-        reads, writes = self.enable & ~self.write, self.enable & self.write
+        reads, writes = self._made()
         for k in range(SUB_BANKS):
-            sub_bank = SubBank(rows=self._rows, columns=SUB_BANK_COLUMNS if self._gated else 1, poison=self._poison)
+            sub_bank = SubBank(rows=self._rows, columns=SUB_BANK_COLUMNS if self._gated else 1, ports=self._ports,
+                               poison=self._poison)
             m.submodules[f"sub_bank_{k}"] = share(platform, "sub_bank", sub_bank)
             columns = self.columns.word_select(k, SUB_BANK_COLUMNS) if self._gated else Const(1, 1)
             m.d.comb += [
@@ -74,4 +77,12 @@ class Bank(wiring.Component):
                 sub_bank.byte_enable.eq(Mux(writes, byte_enable.word_select(k, BYTES), 0)),
                 self.read_data.word_select(k, SUB_BANK_BITS).eq(sub_bank.read_data),
             ]
+            if self._ports == 2:
+                m.d.comb += sub_bank.write_row.eq(self.write_row)
         return m
+
+    def _made(self) -> tuple[Value, Value]:
+        """Whether there is a read, and a write."""
+        if self._ports == 2:
+            return self.read, self.write
+        return self.enable & ~self.write, self.enable & self.write

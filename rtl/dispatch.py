@@ -1,5 +1,6 @@
 """Dispatcher: selects the collector whose instruction is dispatched."""
 
+from collections.abc import Sequence
 from functools import reduce
 from operator import or_
 
@@ -173,14 +174,14 @@ class Dispatcher(wiring.Component):
                     m.d.comb += reserved.eq(1 << latency[timing_class])
         m.d.sync += taken.eq((taken | reserved) >> 1)
         free = ~Cat(taken[latency.get(timing_class, 0)] for timing_class in TimingClass if timing_class <= max(latency))
-        if self._config.rotating_paths == 1:
+        if self._config.rotating_paths == 1 and not self._config.tfet_rows:
             return free
         return Mux(self._has_entry(m, pipe, sent, taken[0]), free, 0)
 
     def _has_entry(self, m: Module, pipe: PipeConfig, sent: Value, arrives: Value) -> Value:
         """Whether the queue of a pipe of SP has a free entry for the result of one more instruction, regardless of
         other paths. `arrives`: a result comes in this cycle."""
-        needs = entries_needed(self._config.rotating_paths, pipe.result_queue)
+        needs = self._needs(pipe)
         coming, has_entry = Signal(range(len(needs) + 1), name=f"{pipe.name}_coming"), Signal(name=f"{pipe.name}_entry")
         m.d.sync += coming.eq(coming + sent - arrives)
         with m.Switch(coming):
@@ -188,6 +189,13 @@ class Dispatcher(wiring.Component):
                 with m.Case(number):
                     m.d.comb += has_entry.eq(getattr(self, f"queued_{pipe.name}") <= pipe.result_queue - need)
         return has_entry
+
+    def _needs(self, pipe: PipeConfig) -> Sequence[int]:
+        """By the number of pending results, the entries of a pipe's queue that they and one more may need. With slow
+        rows each needs one: their latch may wait for its bank however long."""
+        if self._config.tfet_rows:
+            return range(1, pipe.result_queue + 1)
+        return entries_needed(self._config.rotating_paths, pipe.result_queue)
 
     def _credit(self, m: Module, pipe: PipeConfig, sent: Value) -> Value:
         """Whether a pipe has a credit, or needs none."""

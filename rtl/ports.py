@@ -202,6 +202,9 @@ def write(config: SmConfig) -> wiring.Signature:
     request, bank, grant : for each writer, the bank that it requests, and whether it is granted in this cycle; of the
         writers of a path only the first requesting one may be granted.
     mask : with sides, the requested sub-banks of the bank.
+    slow : with slow rows, for each writer whether it requests one.
+    left : with slow rows and sides, for each writer the side of its row.
+    open : with slow rows, the writers whose write was opened in the previous cycle.
     first_path : if write paths take turns, the one that is served first.
     access : for each bank, the write of each of its accesses.
     data : for each bank, the word in its stored form. With sides it need not wait for a grant: bytes that are not
@@ -214,6 +217,8 @@ def write(config: SmConfig) -> wiring.Signature:
         "request": Out(writers),
         "bank": Out(data.ArrayLayout(index_bits(banks), writers)),
         **({"mask": Out(data.ArrayLayout(SUB_BANKS, writers))} if config.has_sides else {}),
+        **({"slow": Out(writers), "open": In(writers)} if config.tfet_rows else {}),
+        **({"left": Out(writers)} if config.tfet_rows and config.has_sides else {}),
         "grant": In(writers),
         "access": Out(data.ArrayLayout(data.ArrayLayout(struct(write_fields(config)), accesses(config)), banks)),
         "data": Out(words(banks)),

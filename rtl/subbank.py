@@ -16,23 +16,26 @@ POISON = 0xA5
 
 
 class SubBank(wiring.Component):
-    """One single-port SRAM of `rows` entries of 32 B with byte write enables, divided into columns of the same width.
+    """One SRAM of `rows` entries of 32 B with byte write enables, divided into columns of the same width.
 
-    A read and a write share the address, so each cycle is one or the other. Each column is a separate memory. Read data
-    is valid in the next cycle; the output of a column that was not read is unspecified. There is no reset: an entry
-    that was never written has undefined power-up contents.
+    With one port a read and a write share the address, so each cycle is one or the other. With two, a cycle may have
+    both, of different entries. Each column is a separate memory. Read data is valid in the next cycle; the output of a
+    column that was not read is unspecified. There is no reset: an entry that was never written has undefined power-up
+    contents.
 
     Parameters
     ----------
     rows : number of entries.
     columns : number of parts of the entry with separate enables.
+    ports : one port for reads and writes, or one for each.
     poison : show `POISON` where the output is unspecified, to test that it is never used.
 
     Members
     -------
-    read : the columns that are read; none in a cycle with a write.
-    row : the entry.
-    data, byte_enable : the data of a write, and the bytes that it stores; none in a cycle with a read.
+    read : the columns that are read; with one port none in a cycle with a write.
+    row : the entry; with two ports that of a read.
+    write_row : with two ports, the entry of a write.
+    data, byte_enable : the data of a write, and the bytes that it stores; with one port none in a cycle with a read.
     read_data : the entry read in the previous cycle.
 
     Raises
@@ -41,14 +44,15 @@ class SubBank(wiring.Component):
         If `rows` or `columns` is not positive, or columns do not divide the entry evenly.
     """
 
-    def __init__(self, *, rows: int, columns: int = 1, poison: bool = False) -> None:
+    def __init__(self, *, rows: int, columns: int = 1, ports: int = 1, poison: bool = False) -> None:
         check_positive(rows=rows, columns=columns)
         if BYTES % columns:
             raise ValueError(f"columns must divide {BYTES}, not {columns!r}")
-        self._rows, self._columns, self._poison = rows, columns, poison
+        self._rows, self._columns, self._ports, self._poison = rows, columns, ports, poison
         super().__init__({
             "read": In(columns),
             "row": In(index_bits(rows)),
+            **({"write_row": In(index_bits(rows))} if ports == 2 else {}),
             "data": In(8 * BYTES),
             "byte_enable": In(BYTES),
             "read_data": Out(8 * BYTES),
@@ -72,7 +76,7 @@ class SubBank(wiring.Component):
             m.d.sync += was_read.eq(read_port.en)
             shown = Mux(was_read, shown, Const(POISON, 8).replicate(size))
         m.d.comb += [
-            write_port.addr.eq(self.row),
+            write_port.addr.eq(self.row if self._ports == 1 else self.write_row),
             write_port.data.eq(self.data.word_select(column, 8 * size)),
             write_port.en.eq(self.byte_enable.word_select(column, size)),
             read_port.addr.eq(self.row),

@@ -35,16 +35,16 @@ class RotatingArbiter(wiring.Component):
     others : `Arbiter`.
     """
 
-    def __init__(self, *, banks: int, collectors: int, paths: WritePaths, rotating: int = 1) -> None:
+    def __init__(self, *, banks: int, collectors: int, paths: WritePaths, rotating: int = 1, ports: int = 1) -> None:
         check_positive(banks=banks, collectors=collectors)
         self._banks, self._collectors, self._paths, self._rotating = banks, collectors, paths, rotating
-        self._size = max(banks, collectors)
+        self._size, self._ports = max(banks, collectors), ports
         super().__init__(bank_ports(banks, collectors, paths, rotating))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         advance(m, self.diagonal, self._size)
-        taken = grant_writes(m, self, self._banks, self._paths, self._rotating)
+        taken = grant_writes(m, self, self._banks, self._paths, self._rotating, ports=self._ports)
         for bank, start in enumerate(self._starts(m)):
             requests = Signal(self._size, name=f"requests_{bank}")
             m.d.comb += [

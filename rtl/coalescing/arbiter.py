@@ -12,7 +12,7 @@ from amaranth.lib.wiring import In, Out
 from warploom.arch.config import SUB_BANKS
 from warploom.arch.interfaces import SIDES, index_bits
 from warploom.arch.pipes import WritePaths
-from warploom.rtl.arbiter import advance, first_requests, turn_ports, turns_of
+from warploom.rtl.arbiter import advance, first_requests, grant_slices, turn_ports, turns_of
 from warploom.rtl.sizes import check_positive
 
 
@@ -124,7 +124,7 @@ class CoalescingArbiter(wiring.Component):
         for read in self._reads:
             granted = Cat(wave[read] & selected[priority] for priority, wave in enumerate(waves)).any()
             m.d.comb += self.read_grant[read.bank][read.side][read.collector].eq(granted)
-        self._grant_slices(m)
+        grant_slices(m, self, self._banks, self._collectors)
         return m
 
     def _mask(self, read: Read) -> Value:
@@ -169,9 +169,3 @@ class CoalescingArbiter(wiring.Component):
             grants[read] = Signal(name="wave_{}_grant_{}_{}_{}".format(priority, *read))
             m.d.comb += grants[read].eq(competing[read] & ~Cat(blocked).any())
         return grants
-
-    def _grant_slices(self, m: Module) -> None:
-        for number, bank, collector in product(range(SUB_BANKS), range(self._banks), range(self._collectors)):
-            sides = [self.read_grant[bank][side][collector] & self.read_mask[bank][side][collector][number]
-                     for side in range(len(SIDES))]
-            m.d.comb += self.slice_grant[number][bank][collector].eq(Cat(sides).any())

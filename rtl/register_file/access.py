@@ -1,10 +1,12 @@
 # amaranth: UnusedElaboratable=no
-"""The parts of a register file whose banks take one access a cycle, or one on each side."""
+"""The parts of a register file whose banks take one access a cycle, a read and a write, or one on each side."""
 
-from typing import Any
+from typing import Any, NamedTuple
+
+from amaranth import Const, Value
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import SIDES
+from warploom.arch.interfaces import BANK_PORTS, SIDES
 from warploom.rtl.arbiter import Arbiter
 from warploom.rtl.bank import Bank
 from warploom.rtl.bypass.arbiter import RotatingArbiter, RotatingCoalescingArbiter
@@ -12,25 +14,65 @@ from warploom.rtl.coalescing.arbiter import CoalescingArbiter
 from warploom.rtl.coalescing.crossbar import SlicedCrossbar
 from warploom.rtl.crossbar import Crossbar
 from warploom.rtl.dual_bank import DualBank
+from warploom.rtl.slow_arbiter import SlowArbiter
+
+
+class Access(NamedTuple):
+    """An access of a bank: the end of its name, the bank's ports for it, whether it may read or write, and the number
+    of the requests that it serves."""
+
+    name: str
+    enable: Value
+    write: Value
+    row: Value
+    mask: Value | None = None
+    reads: bool = True
+    writes: bool = True
+    number: int = 0
+
+    @property
+    def fields(self) -> dict[str, Value]:
+        """The bank's ports by name."""
+        ports = {"enable": self.enable, "write": self.write, "row": self.row}
+        return ports if self.mask is None else {**ports, "mask": self.mask}
 
 
 class SingleAccess:
-    """Banks of one access a cycle, their arbiter and their crossbar ([RADAIDEH], section 2.1.3).
+    """Banks of one access a cycle, or of a read and a write, their arbiter and their crossbar ([RADAIDEH], section
+    2.1.3).
 
-    `requests` and `grants` are ports of the arbiter, `accesses` those of the banks: for each bank and each access of
-    it. `connections` are the arbiter's outputs to the crossbar.
+    `requests` and `grants` are ports of the arbiter, for each bank and each request that a collector may make to it;
+    `accesses` are those of each bank. `connections` are the arbiter's outputs to the crossbar.
     """
 
     def __init__(self, config: SmConfig, *, poison: bool) -> None:
-        sizes: Any = {"banks": config.banks, "collectors": config.collectors}
-        kind = RotatingArbiter if config.has_window else Arbiter
-        self.arbiter = kind(**sizes, paths=config.write_paths, rotating=config.rotating_paths)
-        self.crossbar = Crossbar(**sizes)
-        self.banks = [Bank(rows=config.rows, gated=config.gates_columns, poison=poison) for _ in range(config.banks)]
+        self.arbiter = arbiter_of(config)
+        self.crossbar = Crossbar(banks=config.banks, collectors=config.collectors)
+        self.banks = [Bank(rows=config.rows, gated=config.gates_columns, ports=config.bank_ports, poison=poison)
+                      for _ in range(config.banks)]
         self.requests, self.grants = ([[collectors] for collectors in matrix]
                                       for matrix in (self.arbiter.read_request, self.arbiter.read_grant))
-        self.accesses: list[list[Any]] = [[bank] for bank in self.banks]
+        self.accesses = [_two_ports(bank) if config.bank_ports == 2 else [Access("", bank.enable, bank.write, bank.row)]
+                         for bank in self.banks]
         self.connections = self.arbiter.read_grant
+
+
+def arbiter_of(config: SmConfig) -> Any:
+    """The arbiter of a configuration: of banks that are requested as a whole or, with sides, by sub-banks."""
+    sizes: Any = {"banks": config.banks, "collectors": config.collectors, "paths": config.write_paths,
+                  "rotating": config.rotating_paths}
+    if config.has_sides:
+        arbiter: Any = (RotatingCoalescingArbiter if config.has_window else CoalescingArbiter)(**sizes)
+    else:
+        arbiter = (RotatingArbiter if config.has_window else Arbiter)(**sizes, ports=config.bank_ports)
+    return SlowArbiter(config=config, arbiter=arbiter) if config.tfet_rows else arbiter
+
+
+def _two_ports(bank: Bank) -> list[Access]:
+    """The accesses of a bank that reads over one port and writes over the other."""
+    read, write = (f"_{port}" for port in BANK_PORTS)
+    return [Access(read, bank.read, Const(0, 1), bank.row, writes=False),
+            Access(write, bank.write, bank.write, bank.write_row, reads=False)]
 
 
 class SidedAccess:
@@ -38,14 +80,14 @@ class SidedAccess:
     3.9). Members are those of `SingleAccess`; `masks` is another port of the arbiter."""
 
     def __init__(self, config: SmConfig, *, poison: bool) -> None:
-        sizes: Any = {"banks": config.banks, "collectors": config.collectors}
-        kind = RotatingCoalescingArbiter if config.has_window else CoalescingArbiter
-        self.arbiter = kind(**sizes, paths=config.write_paths, rotating=config.rotating_paths)
-        self.crossbar = SlicedCrossbar(**sizes)
+        self.arbiter = arbiter_of(config)
+        self.crossbar = SlicedCrossbar(banks=config.banks, collectors=config.collectors)
         self.banks = [DualBank(rows=config.rows, gated=config.gates_columns, poison=poison)
                       for _ in range(config.banks)]
         self.requests, self.grants, self.masks = (
             [list(of_sides) for of_sides in matrix]
             for matrix in (self.arbiter.read_request, self.arbiter.read_grant, self.arbiter.read_mask))
-        self.accesses: list[list[Any]] = [[getattr(bank, side) for side in SIDES] for bank in self.banks]
+        self.accesses = [[Access(f"_{side}", port.enable, port.write, port.row, port.mask, number=number)
+                          for number, (side, port) in enumerate(zip(SIDES, (bank.right, bank.left), strict=True))]
+                         for bank in self.banks]
         self.connections = self.arbiter.slice_grant

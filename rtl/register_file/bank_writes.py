@@ -18,7 +18,7 @@ class BankWrites:
 
     def __init__(self, config: SmConfig) -> None:
         self._has_sides, self._enables = config.has_sides, ports.write_enables(config)
-        self._takes_turns = config.rotating_paths > 1
+        self._first_waits = config.rotating_paths > 1 or config.tfet_rows > 0
 
     def connect(self, m: Module, write: Any, paths: list[Carried]) -> None:
         """Drive the writes of the banks in a port `warploom.rtl.ports.write`."""
@@ -41,12 +41,12 @@ class BankWrites:
 
     def _data(self, bank: int, here: list[Value], paths: list[Carried]) -> Value:
         """The data of a bank. With sides it need not wait for a grant, and bytes that are not enabled are unspecified.
-        The first path is never refused unless it takes turns, so the sub-banks that it requests get its word. The
-        others get the word of a granted path, or that of the last one."""
+        The first path is never refused unless it takes turns or there are slow rows, so the sub-banks that it requests
+        get its word. The others get the word of a granted path, or that of the last one."""
         if not self._has_sides:
             return _merged(here, [path["data"] for path in paths])
         first, last = paths[0], paths[-1]
-        wanted = here if self._takes_turns else [first["request"] & (first["bank"] == bank), *here[1:]]
+        wanted = here if self._first_waits else [first["request"] & (first["bank"] == bank), *here[1:]]
         joined = _slices(last["data"])
         for path, wants in reversed(list(zip(paths[:-1], wanted, strict=False))):
             slices = zip(path["mask"], _slices(path["data"]), joined, strict=True)

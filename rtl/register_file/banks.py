@@ -1,27 +1,31 @@
 # amaranth: UnusedElaboratable=no
 """The banks of a register file, with their arbiter and crossbar."""
 
+from collections.abc import Iterator
 from functools import reduce
 from itertools import product
 from operator import or_
 from typing import Any
 
-from amaranth import Cat, Const, Module, Mux, Value
+from amaranth import Cat, Const, Module, Mux, ResetSignal, Value
+from amaranth.hdl import Assert, Format
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import COLUMNS, SmConfig
-from warploom.arch.interfaces import SIDES
+from warploom.arch.interfaces import BANK_PORTS
 from warploom.rtl import ports
 from warploom.rtl.observation import Shown, gather, probe_port, show
-from warploom.rtl.register_file.access import SidedAccess, SingleAccess
+from warploom.rtl.register_file.access import Access, SidedAccess, SingleAccess
 from warploom.rtl.register_file.columns import columns_of, written_columns
 from warploom.rtl.select import merge
 from warploom.rtl.shared import module_name, share
+from warploom.rtl.slow_arbiter import is_slow
 
 
 class Banks(wiring.Component):
-    """Banks whose accesses make the writes and reads that the arbiter grants.
+    """Banks whose accesses make the writes and reads that the arbiter grants. An access of a slow row is granted in its
+    second cycle, in which the bank is enabled.
 
     Parameters
     ----------
@@ -59,6 +63,8 @@ class Banks(wiring.Component):
         if self._with_probe:
             self._show_columns(m)
             show(m, self)
+            if self._config.bank_ports == 2:
+                self._assert_apart(m)
         return m
 
     def _connect_requests(self, m: Module) -> None:
@@ -77,6 +83,8 @@ class Banks(wiring.Component):
             m.d.comb += [request.eq(read.request[b][side]), read.grant[b][side].eq(grant)]
         if isinstance(access, SidedAccess):
             self._connect_masks(m, access)
+        if self._config.tfet_rows:
+            self._connect_slow_rows(m, access.arbiter)
 
     def _connect_masks(self, m: Module, access: SidedAccess) -> None:
         """Connect the sub-banks of each request to the arbiter."""
@@ -84,19 +92,25 @@ class Banks(wiring.Component):
         for (c, read), b, side in product(enumerate(self.read), *self._accesses()):
             m.d.comb += access.masks[b][side][c].eq(read.mask[b][side])
 
+    def _connect_slow_rows(self, m: Module, arbiter: Any) -> None:
+        """Tell the arbiter which requests are for slow rows, and the writers which write is open."""
+        write = self.write
+        m.d.comb += [arbiter.write_slow.eq(write.slow), write.open.eq(arbiter.write_open)]
+        if self._config.has_sides:
+            m.d.comb += arbiter.write_left.eq(write.left)
+        for (c, read), b, side in product(enumerate(self.read), *self._accesses()):
+            slow = arbiter.read_slow[b][side] if self._config.has_sides else arbiter.read_slow[b]
+            m.d.comb += slow[c].eq(is_slow(self._config, read.row[b][side]))
+
     def _accesses(self) -> tuple[range, range]:
         """Numbers of banks, and of the accesses of each."""
         return range(self._config.banks), range(ports.accesses(self._config))
 
     def _connect_bank(self, m: Module, b: int, bank: Any) -> None:
-        for side, access in enumerate(self.access.accesses[b]):
-            write, grant = self.write.access[b][side], self.access.grants[b][side]
-            asked = [name for name, _ in write.shape() if name != "enable"]
-            m.d.comb += [
-                access.enable.eq(write.enable | grant.any()),
-                access.write.eq(write.enable),
-                *(getattr(access, name).eq(write[name] | self._asked(name, b, side)) for name in asked),
-            ]
+        for access in self.access.accesses[b]:
+            for name, port in access.fields.items():
+                if name != "write" or (access.reads and access.writes):
+                    m.d.comb += port.eq(reduce(or_, self._uses(b, access, name)))
         m.d.comb += [
             bank.data.eq(self.write.data[b]),
             getattr(bank, self._enables).eq(getattr(self.write, self._enables)[b]),
@@ -105,6 +119,14 @@ class Banks(wiring.Component):
         if self._config.gates_columns:
             sides = range(ports.accesses(self._config))
             m.d.comb += bank.columns.eq(reduce(or_, (self._asked("columns", b, side) for side in sides)))
+
+    def _uses(self, b: int, access: Access, name: str) -> Iterator[Value]:
+        """The values of a port of an access, of the write and of the read that may use it; zero without."""
+        write, side = self.write.access[b][access.number], access.number
+        if access.writes:
+            yield write.enable if name == "write" else write[name]
+        if access.reads and name != "write":
+            yield self.access.grants[b][side].any() if name == "enable" else self._asked(name, b, side)
 
     def _asked(self, name: str, b: int, side: int) -> Value:
         """The request of the collector that is granted an access of a bank; zero without a grant."""
@@ -118,23 +140,38 @@ class Banks(wiring.Component):
         shown = gather(self.access.arbiter, self.access.crossbar, bank=self.access.banks)
         shown["diagonal"] = self.access.arbiter.diagonal
         shown |= {name: getattr(self.access.arbiter, name) for name in ports.turns(self._config)}
-        fields = ("enable", "write", "row", *(["mask"] if self._config.has_sides else []))
-        for b, side in product(*self._accesses()):
-            name = f"bank{b}_{SIDES[side]}" if self._config.has_sides else f"bank{b}"
-            shown |= {f"{name}_{field}": getattr(self.access.accesses[b][side], field) for field in fields}
-            shown[f"{name}_who"] = self._who(b, side)
+        for b, accesses in enumerate(self.access.accesses):
+            for access in accesses:
+                shown |= {f"bank{b}{access.name}_{field}": value for field, value in access.fields.items()}
+                shown[f"bank{b}{access.name}_who"] = self._who(b, access)
         if self._config.gates_columns:
             for b, bank in enumerate(self.access.banks):
-                shown[f"bank{b}_columns"] = self._read_columns(b, bank) | self._written_columns(b, bank)
+                shown |= self._enabled_columns(b, bank)
         return shown
 
-    def _who(self, b: int, side: int) -> Value:
+    def _enabled_columns(self, b: int, bank: Any) -> Shown:
+        """The enabled columns of a bank; those of reads and writes together if they share ports."""
+        read, written = self._read_columns(b, bank), self._written_columns(b, bank)
+        if self._config.bank_ports == 1:
+            return {f"bank{b}_columns": read | written}
+        return {f"bank{b}_{port}_columns": value for port, value in zip(BANK_PORTS, (read, written), strict=True)}
+
+    def _who(self, b: int, access: Access) -> Value:
         """The reading collector, or the writer. Each writer of a bank has different sub-banks."""
-        arbiter, access, readers = self.access.arbiter, self.access.accesses[b][side], self.access.grants[b][side]
+        arbiter, readers, who = self.access.arbiter, self.access.grants[b][access.number], []
         writers = arbiter.write_grant & Cat(bank == b for bank in arbiter.write_bank)
-        if self._config.has_sides:
+        if access.mask is not None:
             writers &= Cat(access.write & (mask == access.mask) for mask in arbiter.write_mask)
-        return merge(readers, range(len(readers))) | merge(writers, range(len(writers)))
+        who += [merge(readers, range(len(readers)))] if access.reads else []
+        who += [merge(writers, range(len(writers)))] if access.writes else []
+        return reduce(or_, who)
+
+    def _assert_apart(self, m: Module) -> None:
+        """Stop a simulation if a row is read in the cycle in which it is written."""
+        for b, bank in enumerate(self.access.banks):
+            with m.If(bank.read & bank.write & ~ResetSignal()):
+                m.d.sync += Assert(bank.row != bank.write_row,
+                                   Format("row {} of bank {} is read and written\n", bank.row, b))
 
     def _show_columns(self, m: Module) -> None:
         observed = self.observed

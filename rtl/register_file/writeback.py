@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from amaranth import Module, Mux
+from amaranth import Cat, Module, Mux, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out, connect, flipped
 
@@ -18,13 +18,15 @@ from warploom.rtl.register_file.paths import Carried, Entering, write_paths
 from warploom.rtl.register_file.result_queue import ResultQueue
 from warploom.rtl.register_file.write_latch import WriteLatch
 from warploom.rtl.shared import share
+from warploom.rtl.slow_arbiter import is_slow
 
 
 class Writeback(wiring.Component):
     """A write latch for each pipe, the write paths that they share, and the conversion of a path to the stored form.
 
-    A path carries the word of its first latch that holds a register write. Results of SP cannot wait: either the
-    arbiter never refuses them, so that their latch is always free, or they have a result queue. With windows results
+    A path carries the word of its first latch that holds a register write, with slow rows that of a write that is open.
+    Results of SP cannot wait: either the arbiter never refuses them, so that their latch is always free, or they have a
+    result queue. With windows results
     may be delivered to collectors too.
 
     Parameters
@@ -106,7 +108,7 @@ class Writeback(wiring.Component):
             m.d.comb += result.ready.eq(latch.result.ready)
         address = [name for name, _ in address_fields(self._config) if name != "left"]
         held = {name: getattr(latch, name) for name in ("request", *address, "data", "lanes")}
-        held |= {"claim": latch.request, "grant": write.grant[i]}
+        held |= {"claim": self._claim(i, latch), "grant": write.grant[i]}
         if self.deliveries:
             held |= self.deliveries.enter(m, self.delivery, i, latch)
             written = held.pop("written")
@@ -114,6 +116,13 @@ class Writeback(wiring.Component):
             m.d.comb += [write.request[i].eq(latch.request), latch.grant.eq(write.grant[i])]
             written = result.valid & result.ready & result.payload.writes
         return Entering(writer, result, written), held
+
+    def _claim(self, i: int, latch: WriteLatch) -> Value:
+        """Whether the path carries the latch of pipe i rather than one behind it: a write that is open has its path."""
+        if not self._config.tfet_rows:
+            return latch.request
+        path = next(path for path in self._config.write_paths if i in path)
+        return latch.request & ~Cat(self.write.open[other] for other in path if other != i).any()
 
     def _results(self, m: Module, platform: object, i: int) -> Any:
         """The results for the latch of pipe i, directly or from a queue."""
@@ -128,10 +137,14 @@ class Writeback(wiring.Component):
         return queue.first
 
     def _request(self, m: Module, held: list[Carried]) -> None:
-        """Drive the sub-banks of requests, and the observed metadata of latches."""
+        """Drive the sub-banks and the kind of row of requests, and the observed metadata of latches."""
         for i, latch in enumerate(held):
             if self._config.has_sides:
                 m.d.comb += self.write.mask[i].eq(latch["mask"])
+            if self._config.tfet_rows:
+                m.d.comb += self.write.slow[i].eq(is_slow(self._config, latch["row"]))
+            if self._config.tfet_rows and self._config.has_sides:
+                m.d.comb += self.write.left[i].eq(latch["left"])
             m.d.comb += [getattr(self.latches, name)[i].eq(Mux(latch["request"], latch[name], 0))
                          for name in self._metadata]
 

@@ -3,10 +3,10 @@
 from enum import StrEnum
 
 from warploom.arch.mechanisms.descriptor import (
-    ARBITER,
+    BANK,
+    BANK_ARBITER,
     CONFIG,
     MATRIX,
-    ROWS,
     Core,
     Mechanism,
     ModelOnly,
@@ -75,9 +75,9 @@ BASELINE = Mechanism(
         Switch("layout", Layout.WSHIFT, "register_file", "which bank a register lies in", "[RADAIDEH], Fig. 3.10"),
     ),
     units=(
-        Unit("SubBank", "warploom.rtl.subbank.SubBank", ROWS),
-        Unit("Bank", "warploom.rtl.bank.Bank", ROWS),
-        Unit("Arbiter", "warploom.rtl.arbiter.Arbiter", ARBITER),
+        Unit("SubBank", "warploom.rtl.subbank.SubBank", BANK),
+        Unit("Bank", "warploom.rtl.bank.Bank", BANK),
+        Unit("Arbiter", "warploom.rtl.arbiter.Arbiter", BANK_ARBITER),
         Unit("Crossbar", "warploom.rtl.crossbar.Crossbar", MATRIX),
         Unit("Collector", "warploom.rtl.operands.collector.Collector", CONFIG, probe=PROBE),
         Unit("Lane", "warploom.rtl.lane.Lane"),

@@ -7,6 +7,7 @@ from warploom.arch.mechanisms.baseline import FAST
 from warploom.arch.mechanisms.coalescing import Coalescing
 from warploom.arch.mechanisms.descriptor import (
     ARBITER,
+    BANK_ARBITER,
     CONFIG,
     Conflict,
     Core,
@@ -90,7 +91,7 @@ BYPASSING = Mechanism(
     units=(
         Unit("BypassingCollector", "warploom.rtl.bypass.collector.BypassingCollector", CONFIG, probe={"probe": True},
              needs=WINDOW),
-        Unit("RotatingArbiter", "warploom.rtl.bypass.arbiter.RotatingArbiter", ARBITER),
+        Unit("RotatingArbiter", "warploom.rtl.bypass.arbiter.RotatingArbiter", BANK_ARBITER),
         Unit("RotatingCoalescingArbiter", "warploom.rtl.bypass.arbiter.RotatingCoalescingArbiter", ARBITER),
         Unit("EvictionUnit", "warploom.rtl.bypass.eviction.EvictionUnit", CONFIG, needs=WRITE_BACK),
     ),

@@ -90,8 +90,10 @@ CONFIG = {"config": ""}
 """The configuration itself."""
 
 ROWS = {"rows": "rows"}
+BANK = {**ROWS, "ports": "bank_ports"}
 MATRIX = {"banks": "banks", "collectors": "collectors"}
 ARBITER = {**MATRIX, "paths": "write_paths", "rotating": "rotating_paths"}
+BANK_ARBITER = {**ARBITER, "ports": "bank_ports"}
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from warploom.arch.mechanisms.coalescing import Coalescing
 from warploom.arch.mechanisms.descriptor import (
+    BANK,
     CONFIG,
     ROWS,
     Core,
@@ -57,7 +58,7 @@ GATING = Mechanism(
         Unit("ZeroLatch", "warploom.rtl.gating.zero_latch.ZeroLatch", CONFIG, needs=ZERO_MASK),
         Unit("Reorder", "warploom.rtl.gating.reorder.Reorder"),
         Unit("ZeroBuffer", "warploom.rtl.gating.zero_buffer.ZeroBuffer", CONFIG, needs=ZERO_MASK),
-        Unit("GatedBank", "warploom.rtl.bank.Bank", ROWS, GATED, probe=POISON),
+        Unit("GatedBank", "warploom.rtl.bank.Bank", BANK, GATED, probe=POISON),
         Unit("GatedDualBank", "warploom.rtl.dual_bank.DualBank", ROWS, GATED, probe=POISON),
         Unit("GatedOperandPath", "warploom.rtl.gating.operand.GatedOperandPath", CONFIG, needs=(*ZERO_MASK, *PLAIN)),
         Unit("GatedCoalescingOperandPath", "warploom.rtl.gating.operand.GatedCoalescingOperandPath", CONFIG,

@@ -78,6 +78,7 @@ RENAMING = Mechanism(
         Unit("RowTable", "warploom.rtl.renaming.table.RowTable", CONFIG, needs=RENAMES),
         Unit("BankLists", "warploom.rtl.renaming.lists.BankLists", CONFIG, needs=RENAMES),
         Unit("Sweep", "warploom.rtl.renaming.sweep.Sweep", CONFIG, needs=RENAMES),
+        Unit("SlowArbiter", "warploom.rtl.register_file.access.arbiter_of", CONFIG, needs=(("tfet_rows", SLOW),)),
         Unit("StallPredictor", "warploom.rtl.renaming.predictor.StallPredictor", {"slots": "warps"}, needs=PREDICTS),
     ),
     fields=(PortField("issue", "last", 3, needs=RENAMES),),
