@@ -209,6 +209,11 @@ class Datapath:
         return self.operands.counts or self.register_file.counts
 
     @property
+    def renamings(self) -> Any:
+        """The event counts of that stage."""
+        return None if self.renaming is None else self.renaming.renamings
+
+    @property
     def stall(self) -> int:
         """The mask of warp slots with time to spare, with a stall predictor."""
         return 0 if self.renaming is None else self.renaming.stall

@@ -57,7 +57,10 @@ class Placement(dict[int, Address]):
 
 
 def owners(config: SmConfig, registers: int) -> dict[tuple[int, int], tuple[int, int]]:
-    """The warp slot and register of each bank and row, for a number of registers of a thread."""
+    """The warp slot and register of each bank and row, for a number of registers of a thread; with renaming, which
+    changes it from cycle to cycle, of none."""
+    if config.renames:
+        return {}
     placement = Placement(config, rows_per_warp(config, registers))
     found: dict[tuple[int, int], tuple[int, int]] = {}
     for slot in range(config.warps):

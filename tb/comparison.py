@@ -23,7 +23,7 @@ from warploom.arch.interfaces import (
     zero_fields,
 )
 from warploom.arch.isa import PT, Op, Pipe
-from warploom.arch.layout import rows_per_warp
+from warploom.arch.layout import powered_rows, rows_per_warp
 from warploom.golden_model.check import Defined
 from warploom.golden_model.datapath import Datapath
 from warploom.golden_model.front_end.flight import Flight
@@ -94,6 +94,7 @@ class Comparison:
             self.checks["evictions"] = 0
         self._affine = AffinePorts(hardware, trace, self.checks) if config.has_compact_slots else None
         self._stride, self._registers = rows_per_warp(config, trace.program.registers), trace.program.registers
+        self._powered = powered_rows(config, trace.program.registers)
         self._probe: Probe | None = None
 
     def step(self, source: Source) -> bool:
@@ -121,6 +122,11 @@ class Comparison:
             self._expect("free_collectors", claims.shown(self.config, datapath.operands.free_collectors))
         if self._affine is not None:
             self._affine.compare(self.cycle, datapath)
+        if datapath.renaming is not None:
+            self._expect("sweeping", datapath.renaming.sweeping)
+            self._expect("tfet_free", datapath.tfet_free)
+            if self.config.predicts_stalls:
+                self._expect("stall", datapath.stall)
         self.checks["cycles"] += 1
         for port, sent in zip(self._ports, datapath.sent, strict=True):
             if sent is not None:
@@ -181,6 +187,8 @@ class Comparison:
                 self.checks["predicates"] += 1
             if result["writes"] and result["dst"] < self._registers:
                 address = result["bank"], result["row"]
+                if result.get("given"):
+                    self.shadow.renew(address)
                 self.shadow.complete(flight.warp.slot, address, flight.word, result["lanes"], lanes)
 
     def _written(self, datapath: Datapath, shown: int) -> None:
@@ -217,6 +225,10 @@ class Comparison:
         if self.config.has_unallocated:
             stimulus["registers"] = self._registers
         stimulus |= {f"credit_{pipe.name}": inputs.credits >> i & 1 for i, pipe in enumerate(pipes) if pipe.credits}
+        if self.config.renames:
+            stimulus |= {"powered": self._powered, "retired": inputs.warps.retired}
+        if self.config.predicts_stalls:
+            stimulus |= {"began": inputs.warps.began, "ended": inputs.warps.ended}
         if self._affine is not None:
             stimulus |= self._affine.stimulus(self.cycle, inputs.attempts)
         if self._has_order:

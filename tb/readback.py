@@ -33,7 +33,7 @@ class Readback:
         self._pending: list[tuple[int, list[int]]] = []  # warp, up to three registers
         for warp in range(resident_warps(config, registers)):
             read = [register for register in range(registers)
-                    if self._is_compact(warp, register) or self._address(warp, register) in shadow.last]
+                    if self._is_compact(warp, register) or self._is_stored(warp, register)]
             self._pending += [(warp, read[i : i + count]) for i in range(0, len(read), count)]
         self._total, self._sent = len(self._pending), 0
 
@@ -67,8 +67,17 @@ class Readback:
         """Whether the register is compact, so that the register file does not have it."""
         return self._affine is not None and self._affine.read(warp, register) is not None
 
-    def _address(self, warp: int, register: int) -> Address:
-        return address(self._config, self._stride, warp, register)
+    def _is_stored(self, warp: int, register: int) -> bool:
+        """Whether an instruction wrote the register, and with renaming its value is still in a row."""
+        return self._address(warp, register) in self._shadow.last
+
+    def _address(self, warp: int, register: int) -> Address | None:
+        """The row of a register; with renaming that of the table, `None` if it is not mapped."""
+        bank, row = address(self._config, self._stride, warp, register)
+        if self.datapath.renaming is None:
+            return bank, row
+        renamed = self.datapath.renaming.table.row(bank, row)
+        return None if renamed is None else (bank, renamed)
 
     def _current(self, warp: int, register: int) -> int:
         """The lanes of a register with a defined, present value."""
@@ -79,6 +88,7 @@ class Readback:
             dirty = sum(entry.dirty for entry in self.datapath.operands.collectors[warp].entries
                         if entry.used and entry.register == register)
         kept = self._address(warp, register)
+        assert kept is not None
         lost = self._shadow.behind(warp, kept) & ~dirty
         assert self._config.has_hints or not lost, f"warp {warp} has lost lanes {lost:#010x} of R{register}"
         return self._shadow.current(warp, kept, dirty)

@@ -64,6 +64,11 @@ class Shadow:
         """Another warp begins in a slot: values of the previous warp that the register file did not get are dropped."""
         self._behind[warp].clear()
 
+    def renew(self, address: Address) -> None:
+        """A row is given to another register: what it holds is undefined until that is written."""
+        for found in (self.known, self.last):
+            found.pop(address, None)
+
     def complete(self, warp: int, address: Address, word: int, lanes: int, defined: int) -> None:
         """An instruction writes new values to the lanes of the mask, some of which are defined."""
         old, known = self.last.get(address, (0, 0))

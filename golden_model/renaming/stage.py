@@ -52,7 +52,8 @@ class RenameStage:
     """An operand store with the stage in front of it; see `OperandStore`. The form of the register file tells the side
     of a read, `stride` and `powered` are those of the launch.
 
-    `sweeping`, `stall` and `tfet_free` are outputs.
+    `sweeping`, `stall` and `tfet_free` are outputs. Instructions leave with two fields more: `releases`, slots whose
+    row is released by their read, and `given`, whether the destination has its row from a list.
     """
 
     address_ready = 0
@@ -223,7 +224,8 @@ class RenameStage:
         sources = [source if row is None else source._replace(row=row)
                    for source, row in zip(held.sources, leaving.rows, strict=True)]
         self._held = None
-        self._operands.issue({**held.fields, "releases": leaving.releases}, sources, destination)
+        given = leaving.written is not None and leaving.written.giver is not None
+        self._operands.issue({**held.fields, "releases": leaving.releases, "given": given}, sources, destination)
 
     def _write(self, held: Held, written: Row) -> None:
         """The destination gets its row."""

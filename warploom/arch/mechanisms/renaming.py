@@ -70,6 +70,9 @@ RENAMING = Mechanism(
                  "a warp that waits for memory executes other instructions; use hints = off"),
     ),
     events=(
+        Events("renaming", "datapath.renamings", {
+            "values": "new values of registers", "requests": "requests for a TFET row", "served": "requests served",
+            "stalls": "cycles without a free row"}),
         Events("drowsy", "front_end.slept", {
             "wakes": "wake-ups of a warp's registers", "asleep": "cycles in which a warp's registers slept"}),
     ),
