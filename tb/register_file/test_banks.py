@@ -11,7 +11,9 @@ import pytest
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import WARP_BITS
 from warploom.golden_model.byte_order import byte_mask, sub_bank_mask
-from warploom.golden_model.coalescing.arbiter import Read
+from warploom.golden_model.coalescing.arbiter import CoalescingArbiter, Read
+from warploom.golden_model.coalescing.slow_arbiter import SlowCoalescingArbiter
+from warploom.golden_model.slow_arbiter import SlowArbiter
 from warploom.golden_model.words import ALL_LANES, spread
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
@@ -40,7 +42,7 @@ class BanksBench:
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._config, self._codecs = ports.config, ports.codecs
         self._checker, self._coverage, self._rng = checker, coverage, source()
-        self._arbiter = register_file(ports.config).arbiter
+        self._arbiter = self._make_arbiter()
         self._sides = 1 + ports.config.has_sides
         self._stored = dict.fromkeys(product(range(ports.config.banks), range(ROWS)), 0)
         self._unwritten, self._filled = [*self._stored], set[tuple[int, int]]()  # rows not written, and written
@@ -48,6 +50,26 @@ class BanksBench:
         self._reads: list[dict[tuple[int, int], Access]] = [{} for _ in range(ports.config.collectors)]
         self._granted: list[tuple[int, int, int, Access]] = []  # collector, bank, side of the previous cycle
         self._decided: Any = None
+
+    def _make_arbiter(self) -> Any:
+        """The golden arbiter of this bench's requests."""
+        config = self._config
+        if not config.tfet_rows and config.bank_ports == 1:
+            return register_file(config).arbiter
+        if not config.has_sides:
+            return SlowArbiter(config, self._writes_slowly,
+                               lambda bank, client: self._is_slow(self._reads[client][bank, 0]))
+        inside = CoalescingArbiter(config.banks, config.collectors, config.alignment, config.write_paths,
+                                   config.rotating_paths)
+        return SlowCoalescingArbiter(inside, self._writes_slowly,
+                                     lambda read: self._is_slow(self._reads[read.collector][read[:2]]))
+
+    def _writes_slowly(self, writer: int) -> bool:
+        write = self._writes[writer]
+        return write is not None and self._is_slow(write[2])
+
+    def _is_slow(self, access: Access) -> bool:
+        return access.row >= self._config.cmos_rows
 
     # ------------------------------------------------------------------ inputs
 
@@ -61,7 +83,9 @@ class BanksBench:
             for wanted in self._reads:
                 if len(self._filled) == len(self._stored) and next(reads):
                     port = self._rng.randrange(self._config.banks), self._rng.randrange(self._sides)
-                    wanted.setdefault(port, self._access(self._rng.randrange(ROWS)))
+                    access = self._access(self._rng.randrange(ROWS))
+                    if (port[0], access.row) not in self._written():
+                        wanted.setdefault(port, access)
             self._decided = self._decide()
             yield {**self._write_port(), **self._read_ports()}
 
@@ -71,7 +95,18 @@ class BanksBench:
             bank, row = self._unwritten.pop()
             return bank, side, Access(row, SUB_BANKS)
         bank, row = self._rng.choice([*self._stored])
-        return (bank, side, self._access(row)) if (bank, row) in self._filled else None
+        if (bank, row) not in self._filled or (bank, row) in self._read():
+            return None
+        return bank, side, self._access(row)
+
+    def _written(self) -> set[tuple[int, int]]:
+        """Bank and row of each write, if a bank may take a read in the same cycle: it never has the same row."""
+        return {(write[0], write[2].row) for write in self._writes if write and self._config.bank_ports == 2}
+
+    def _read(self) -> set[tuple[int, int]]:
+        """Likewise of each read."""
+        return {(bank, access.row) for reads in self._reads for (bank, _), access in reads.items()
+                if self._config.bank_ports == 2}
 
     def _access(self, row: int) -> Access:
         width = self._rng.randint(1, SUB_BANKS) if self._config.has_sides else SUB_BANKS
@@ -117,6 +152,10 @@ class BanksBench:
         port |= {"bank": banks, "access": access, "data": data, "lanes" if by_lanes else "byte_enable": enables}
         if self._config.has_sides:
             port["mask"] = masks
+        if self._config.tfet_rows:
+            port["slow"] = sum(self._writes_slowly(writer) << writer for writer in range(len(self._writes)))
+        if self._config.tfet_rows and self._config.has_sides:
+            port["left"] = sum(write[1] << writer for writer, write in enumerate(self._writes) if write)
         return {f"write__{name}": value for name, value in port.items()}
 
     def _read_ports(self) -> Stimulus:
@@ -161,6 +200,10 @@ class BanksBench:
         if self._config.has_sides:
             hit("two accesses of one bank", len(accesses) > len(set(accesses)))
             hit("two words for one collector", len(clients) > len(set(clients)))
+        if self._config.bank_ports == 2:
+            hit("two accesses of one bank", len(accesses) > len(set(accesses)))
+        if self._config.tfet_rows:
+            hit("a slow row is read", any(self._is_slow(access) for *_, access in self._granted))
 
     def _store(self, seen: Observation, writes: list[bool], accesses: list[int]) -> None:
         """A write of this cycle is visible from the next one on."""
@@ -181,11 +224,17 @@ class BanksBench:
             accesses.append(bank)
 
 
+def points(config: SmConfig) -> list[str]:
+    """Coverage points of a configuration."""
+    shared = POINTS if config.has_sides else POINTS[:3] if config.bank_ports == 2 else POINTS[:2]
+    return [*shared, *(["a slow row is read"] if config.tfet_rows else [])]
+
+
 @cocotb.test()
 async def random_accesses(dut: cocotb.handle.SimHandleBase) -> None:
     """Random reads and writes."""
     ports, checker = Ports(dut), Checker(minimum=3 * CYCLES)
-    coverage = Coverage(*(POINTS if ports.config.has_sides else POINTS[:2]))
+    coverage = Coverage(*points(ports.config))
     bench = BanksBench(ports, checker, coverage)
     await exercise(ports, bench.stimuli(), bench.check, checker)
     coverage.finish()
@@ -195,6 +244,9 @@ async def random_accesses(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.parametrize("settings", [
     [],
     ["coalescing=on", "gating=active"],
+    ["sp.result_queue=8", "tfet_rows=124", "bank_ports=2"],  # rows from 4 on are slow
+    ["sp.result_queue=8", "tfet_rows=124", "coalescing=on"],
+    pytest.param(["bank_ports=2", "gating=active"], marks=pytest.mark.long),
     pytest.param(["gating=active"], marks=pytest.mark.long),
     pytest.param(["coalescing=on"], marks=pytest.mark.long),
 ], ids=lambda settings: " ".join(settings) or "baseline")
