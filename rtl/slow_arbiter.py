@@ -95,8 +95,7 @@ class SlowArbiter(wiring.Component):
         for_reads, for_writes = read, written
         if self._config.bank_ports == 1:
             for_reads = for_writes = [one | other for one, other in zip(read, written, strict=True)]
-        collectors = [reduce(or_, (_masked(reads[number][c], self._read_mask(number, c))
-                                   for number in range(len(self._accesses)))) for c in range(self._config.collectors)]
+        collectors = self._collectors(reads)
         for number, (bank, _) in enumerate(self._accesses):
             request, asked = self._of(self.arbiter.read_request, number), self._of(self.read_request, number)
             for c, slices in enumerate(collectors):
@@ -114,6 +113,12 @@ class SlowArbiter(wiring.Component):
                  for number in range(len(self._accesses))]
         return [reduce(or_, (used for (of, _), used in zip(self._accesses, parts, strict=True) if of == bank))
                 for bank in range(self._config.banks)]
+
+    def _collectors(self, opened: data.View) -> list[Value]:
+        """For each collector, the slices of it for which a read is open."""
+        accesses = range(len(self._accesses))
+        return [reduce(or_, (_masked(opened[number][c], self._read_mask(number, c)) for number in accesses))
+                for c in range(self._config.collectors)]
 
     def _path_open(self, writer: int) -> Value:
         """Whether a write on the path of a writer is open."""

@@ -99,7 +99,7 @@ class DatapathCheck:
 
     def _cover_pipes(self, model: Any) -> None:
         """Cover several pipes of SP, and several dispatch ports."""
-        if self._config.rotating_paths > 1:
+        if _may_wait(self._config):
             self._coverage.hit("a result waits in its queue", any(model.queues.lengths))
             refused = [i for i in self._config.numbers(Pipe.SP) if not model.ready[i]]
             self._coverage.hit("a latch of SP is refused", refused)
@@ -238,9 +238,14 @@ async def _stream(dut: cocotb.handle.SimHandleBase, instructions: int) -> tuple[
     return check, checker, coverage
 
 
+def _may_wait(config: SmConfig) -> bool:
+    """Whether results of SP may wait for their latch."""
+    return config.rotating_paths > 1 or config.tfet_rows > 0
+
+
 def _points_of_pipes(config: SmConfig) -> list[str]:
     """Coverage points of several pipes of SP, and of several dispatch ports."""
-    waiting = ["a result waits in its queue", "a latch of SP is refused"] if config.rotating_paths > 1 else []
+    waiting = ["a result waits in its queue", "a latch of SP is refused"] if _may_wait(config) else []
     return [*waiting, *(["several are dispatched"] if len(config.dispatch_ports) > 1 else [])]
 
 

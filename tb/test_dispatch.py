@@ -194,6 +194,9 @@ TIMINGS = {
                      for timing in TimingClass if timing is not TimingClass.MEM)],
 }
 
+SLOW_ROWS = ("sp.result_queue=3", "tfet_rows=16")
+"""Every result of SP that is to come has a place in the queue."""
+
 SHARED_PORT = ("schedulers=4", "sp.result_queue=0")
 """Four schedulers; all pipes are on port 0."""
 
@@ -210,6 +213,12 @@ def test_dispatch(timing: str, seed: int) -> None:
 def test_two_sp_pipes(ports: str, seed: int) -> None:
     settings = ["collectors=4", *TIMINGS["few cycles"], *pipes.TWO_SP, *pipes.PORTS[ports]]
     config = SmConfig.preset("small").with_settings(settings)
+    runner.run(runner.build(config, "Dispatcher"), "warploom.tb.test_dispatch", seed)
+
+
+@pytest.mark.rtl
+def test_slow_rows(seed: int) -> None:
+    config = SmConfig.preset("small").with_settings(["collectors=4", *TIMINGS["few cycles"], *SLOW_ROWS])
     runner.run(runner.build(config, "Dispatcher"), "warploom.tb.test_dispatch", seed)
 
 

@@ -7,10 +7,10 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
+from warploom.arch.mechanisms.renaming import SLOW_ROWS as SLOW
 from warploom.tb import pipes, runner
 from warploom.tb.coalescing.slow_model import SidedModel
 from warploom.tb.renaming import test_slow_rows
-from warploom.tb.renaming.test_slow_rows import SLOW
 
 
 @cocotb.test()

@@ -7,6 +7,7 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
+from warploom.arch.mechanisms.renaming import SLOW_ROWS as SLOW
 from warploom.golden_model.observation import shown_by
 from warploom.tb import pipes, runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
@@ -14,7 +15,6 @@ from warploom.tb.renaming.requests import Cell, Granted, Model, Request, Request
 
 CYCLES = 4000
 
-SLOW = ("sp.result_queue=8", "tfet_rows=64")
 TWO_PORTS = ("bank_ports=2",)
 
 POINTS = ("a read waits for an open collector", "a read waits for an open bank", "a write waits for an open bank",

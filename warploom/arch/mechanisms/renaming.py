@@ -8,6 +8,7 @@ from warploom.arch.mechanisms.corf import KINDS as CORF_KINDS
 from warploom.arch.mechanisms.descriptor import (
     CONFIG,
     Conflict,
+    Core,
     Events,
     Mechanism,
     Needs,
@@ -30,6 +31,10 @@ RENAMES: Needs = (("renaming", ON),)
 PREDICTS: Needs = (("renaming", (Renaming.MEM_RA,)),)
 SLOW = tuple(range(1, 4097))
 """Numbers of TFET rows with which there are slow rows."""
+
+
+SLOW_ROWS = ("pipes.sp.result_queue=8", "tfet_rows=64")
+"""Half of the rows of `small`."""
 
 
 def _conflicts(name: str, values: tuple[object, ...]) -> tuple[Conflict, ...]:
@@ -85,5 +90,12 @@ RENAMING = Mechanism(
         Unit("StallPredictor", "warploom.rtl.renaming.predictor.StallPredictor", {"slots": "warps"}, needs=PREDICTS),
     ),
     fields=(PortField("issue", "last", 3, needs=RENAMES),),
+    cores=(
+        Core("slow rows", SLOW_ROWS, is_long=True),
+        Core("slow rows two ports", (*SLOW_ROWS, "bank_ports=2", "gating=active"), is_long=True),
+        Core("slow rows coalescing", (*SLOW_ROWS, "coalescing=on", "alignment=write", "gating=cross_lane"),
+             is_long=True),
+    ),
     is_on=RENAMES,
+    bugs=("warploom.tb.renaming.access_mutants.MUTANTS",),
 )
