@@ -1,5 +1,6 @@
 """Slow rows: the arbiter of a register file in which some accesses take two cycles ([TFET], section 4)."""
 
+from collections.abc import Callable
 from functools import reduce
 from itertools import product
 from operator import or_
@@ -27,12 +28,12 @@ def is_slow(config: SmConfig, row: Value) -> Value:
 class SlowArbiter(wiring.Component):
     """Opens the requests of slow rows that an arbiter grants, and grants them in the next cycle.
 
-    In that cycle the bank, and the collector or the write path, still belong to the access that is open: the arbiter
-    inside sees no request that needs one of them. A requester keeps its request until it is granted. One mask of each
-    bank's sub-banks and one of each collector's slices are what is open; without sides a bank is one resource, and so
-    is a collector.
+    In that cycle its bank, and its collector or its write path, still belong to the access that is open: the arbiter
+    inside does not see requests that need one of them. With sides this holds for the sub-banks and slices of its mask
+    alone. A requester keeps its request until it is granted.
 
-    Requests that are not masked see the arbiter inside in the same cycle; what is open comes from registers.
+    What is open is in registers, one bit for each requester of each access of a bank. Requests and grants pass in the
+    same cycle, as without slow rows.
 
     Parameters
     ----------
@@ -55,21 +56,20 @@ class SlowArbiter(wiring.Component):
         self._paths, self._writers = config.write_paths, len(config.pipes)
         self._accesses = list(product(range(config.banks), range(ports.accesses(config))))
         members = dict(arbiter.signature.members.items())
-        shown = ("open",) if config.bank_ports == 1 else ("open_reads", "open_writes")
+        self._shown = ("open",) if config.bank_ports == 1 else ("open_reads", "open_writes")
         super().__init__({
             **members,
             "write_slow": In(self._writers),
             "read_slow": In(members["read_request"].shape),
             **({"write_left": In(self._writers)} if config.has_sides else {}),
             "write_open": Out(self._writers),
-            **{name: Out(len(self._accesses)) for name in shown},
+            **{name: Out(len(self._accesses)) for name in self._shown},
         })
         self._inputs = [name for name, member in members.items() if member.flow is In]
 
     def observe(self) -> Shown:
         """What is open."""
-        names = ("open",) if self._config.bank_ports == 1 else ("open_reads", "open_writes")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in self._shown}
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -107,7 +107,7 @@ class SlowArbiter(wiring.Component):
                         for bank, used in enumerate(for_writes)).any()
             m.d.comb += self.arbiter.write_request[writer].eq(first[writer] & ~self._path_open(writer) & ~needs)
 
-    def _banks(self, kind: str, opened: data.View, mask: Any) -> list[Value]:
+    def _banks(self, kind: str, opened: data.View, mask: Callable[[int, int], Value]) -> list[Value]:
         """For each bank, the parts of it that accesses of a kind have open."""
         parts = [reduce(or_, (_masked(bit, mask(number, who)) for who, bit in enumerate(opened[number])))
                  for number in range(len(self._accesses))]
@@ -144,8 +144,8 @@ class SlowArbiter(wiring.Component):
     def _show(self, m: Module, reads: data.View, writes: data.View) -> None:
         """Show what is open."""
         read, written = (Cat(opened.any() for opened in kind) for kind in (reads, writes))
-        shown = [read | written] if self._config.bank_ports == 1 else [read, written]
-        m.d.comb += [port.eq(value) for port, value in zip(self.observe().values(), shown, strict=True)]
+        values = [read | written] if self._config.bank_ports == 1 else [read, written]
+        m.d.comb += [getattr(self, name).eq(value) for name, value in zip(self._shown, values, strict=True)]
 
     # ------------------------------------------------------------------ ports
 

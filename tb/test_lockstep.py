@@ -21,6 +21,8 @@ on = pytest.mark.xdist_group
 
 CORES = cores()
 
+SLOW_CORES = ["slow rows", "slow rows two ports", "slow rows coalescing"]
+
 ALL = [bundled.name for bundled in kernels()]
 
 PROGRAMS = ROOT / "tests" / "ptx"
@@ -81,6 +83,14 @@ def test_shared_pipes_with_affine_units(seed: int) -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_coalescing_by_write(name: str, seed: int) -> None:
     _compare(SmConfig.preset("small").with_settings([*CORES["write"]]), name, seed)
+
+
+@pytest.mark.rtl
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["bfs", "hotspot"])
+@pytest.mark.parametrize("core", [pytest.param(core, marks=on(core)) for core in SLOW_CORES])
+def test_slow_rows(core: str, name: str, seed: int) -> None:
+    _compare(SmConfig.preset("small").with_settings([*CORES[core]]), name, seed)
 
 
 @on("reg")
@@ -194,7 +204,7 @@ def _lazy(arbiter: Arbiter, m: Module) -> None:
 @pytest.mark.mutation
 def test_first_difference_is_named_with_its_waveform(seed: int) -> None:
     config = SmConfig.preset("small")
-    lazy = miswired("register_file.banks.arbiter", _lazy)(config)
+    lazy = miswired("register_file.banks.access.arbiter", _lazy)(config)
     message = rf"differ in cycle \d+ \(seed {seed}\): \w+ is 0x\w+ in hardware"
     with pytest.raises(LockstepError, match=message) as caught:
         lockstep(config, kernel("hotspot").load("tiny"), seed, component=lazy)

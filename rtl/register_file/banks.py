@@ -122,11 +122,11 @@ class Banks(wiring.Component):
 
     def _uses(self, b: int, access: Access, name: str) -> Iterator[Value]:
         """The values of a port of an access, of the write and of the read that may use it; zero without."""
-        write, side = self.write.access[b][access.number], access.number
+        number = access.number
         if access.writes:
-            yield write.enable if name == "write" else write[name]
+            yield self.write.access[b][number]["enable" if name == "write" else name]
         if access.reads and name != "write":
-            yield self.access.grants[b][side].any() if name == "enable" else self._asked(name, b, side)
+            yield self.access.grants[b][number].any() if name == "enable" else self._asked(name, b, number)
 
     def _asked(self, name: str, b: int, side: int) -> Value:
         """The request of the collector that is granted an access of a bank; zero without a grant."""
@@ -158,7 +158,7 @@ class Banks(wiring.Component):
 
     def _who(self, b: int, access: Access) -> Value:
         """The reading collector, or the writer. Each writer of a bank has different sub-banks."""
-        arbiter, readers, who = self.access.arbiter, self.access.grants[b][access.number], []
+        arbiter, readers, who = self.access.arbiter, self.access.grants[b][access.number], list[Value]()
         writers = arbiter.write_grant & Cat(bank == b for bank in arbiter.write_bank)
         if access.mask is not None:
             writers &= Cat(access.write & (mask == access.mask) for mask in arbiter.write_mask)

@@ -26,8 +26,7 @@ class Writeback(wiring.Component):
 
     A path carries the word of its first latch that holds a register write, with slow rows that of a write that is open.
     Results of SP cannot wait: either the arbiter never refuses them, so that their latch is always free, or they have a
-    result queue. With windows results
-    may be delivered to collectors too.
+    result queue. With windows results may be delivered to collectors too.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ class Trespassing(SlowArbiter):
 
     kind = "written"
 
-    def _banks(self, kind: str, opened: data.View, mask: Any) -> list[Value]:
+    def _banks(self, kind: str, opened: data.View, mask: Callable[[int, int], Value]) -> list[Value]:
         banks = super()._banks(kind, opened, mask)
         return [Const(0, len(used)) for used in banks] if kind == self.kind else banks
 
