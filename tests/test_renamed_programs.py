@@ -10,12 +10,14 @@ from random_case import Case
 from random_programs import cases, samples, some
 
 from warploom.arch.config import SmConfig
+from warploom.arch.gpu import GpuConfig
 from warploom.compiler import last_reads
 from warploom.compiler.compile import compile_file
 from warploom.compiler.writeback_hints import annotate_for
 from warploom.golden_model.check import Mismatch
 from warploom.golden_model.front_end.front_end import FrontEnd
 from warploom.golden_model.functional.executor import execute
+from warploom.golden_model.gpu.simulate import simulate_gpu
 from warploom.golden_model.renaming import predictor
 from warploom.golden_model.renaming.lists import Lists
 from warploom.golden_model.renaming.stage import Held, RenameStage
@@ -37,6 +39,7 @@ MACHINES = {
     "two_ports": ("renaming=mem_ra", "tfet_rows=56", "bank_ports=2"),
     "no_tfet": ("renaming=cmos_first",),
     "mostly_tfet": ("renaming=mem_ra", "tfet_rows=120", "rows=128"),
+    "few_tfet": ("renaming=mem_ra", "tfet_rows=2"),
     "coalescing": ("renaming=mem_ra", "tfet_rows=56", "coalescing=on", "gating=cross_lane"),
     "sides": ("renaming=mem_ra", "tfet_rows=56", "coalescing=on", "alignment=write", "layout=wid"),
 }
@@ -101,6 +104,29 @@ def test_programs(bundled: str, name: str) -> None:
     inputs = this.inputs("tiny")
     assert not this.mismatches(inputs, this.run(gpu, inputs))
     assert gpu.launches
+
+
+@pytest.mark.usefixtures("often")
+def test_too_few_rows_of_a_kind() -> None:
+    """Then a value gets a row of the other kind: CMOS although TFET is wanted, or TFET although nothing wants it."""
+    config = machine("few_tfet")
+    counts = checked(simulate(config, traced("hotspot", config), check=True)).statistics.counted["renaming"]
+    assert 0 < counts["served"] < counts["requests"]
+    config = SmConfig.preset("narrow").with_settings([QUEUE, "renaming=cmos_first", "tfet_rows=248"])
+    sm, least = Sm(config, traced("hotspot", config), check=True), config.banks * config.tfet_rows
+    while not sm.finished:
+        sm.step()
+        least = min(least, sm.datapath.tfet_free)
+    assert least < config.banks * config.tfet_rows
+    assert_one_owner(sm)
+
+
+@pytest.mark.usefixtures("often")
+def test_memory_of_a_gpu_measures_too() -> None:
+    """Stalls are predicted from the latency of contended memory."""
+    config = GpuConfig.preset("tfet_gpu").with_settings(["sms=2", "renaming=mem_ra", "tfet_rows=56"])
+    run = simulate_gpu(config, traced("vector_add", config.sm), check=True)
+    assert run.summed.counted["renaming"]["served"] > 0
 
 
 def renamed(case: Case, name: str) -> Case:
