@@ -62,7 +62,7 @@ class Case:
 
 def _in_words(config: SmConfig) -> Iterator[str]:
     """What a configuration has of several pipes of SP, several issue ports, pairs, collectors that they share, or fast
-    ones, and registers without rows, in words."""
+    ones, slow rows, second ports of banks, and registers without rows, in words."""
     sp = [config.pipes[number] for number in config.numbers(Pipe.SP)]
     if len(sp) > 1:
         yield (f"{len(sp)} pipes of SP of {sp[0].lanes} lanes, {len(config.dispatch_ports)} dispatch ports, "
@@ -73,6 +73,10 @@ def _in_words(config: SmConfig) -> Iterator[str]:
         yield "pairs"
     if config.shows_claims:
         yield " + ".join(str(len(numbers)) for numbers in config.collector_sets) + " collectors"
+    if config.tfet_rows:
+        yield f"{config.tfet_rows} TFET rows"
+    if config.bank_ports > 1:
+        yield "banks with two ports"
     if not (config.arrival_delay and config.turnaround):
         yield f"arrival delay {config.arrival_delay}, turnaround {config.turnaround}"
     if config.has_unallocated:

@@ -96,6 +96,7 @@ RENAMING = Mechanism(
         Core("slow rows coalescing", (*SLOW_ROWS, "coalescing=on", "alignment=write", "gating=cross_lane"),
              is_long=True),
     ),
+    words=("", "renaming {config.renaming}"),
     is_on=RENAMES,
     bugs=("warploom.tb.renaming.access_mutants.MUTANTS",),
 )
