@@ -25,6 +25,7 @@ from warploom.rtl.operands.store import OperandStore
 from warploom.rtl.pipes import Pipes
 from warploom.rtl.placement import STRIDE_BITS
 from warploom.rtl.register_file.register_file import RegisterFile
+from warploom.rtl.renaming.stage import RenameStage
 from warploom.rtl.shared import module_name, share
 
 
@@ -46,6 +47,7 @@ class Datapath(wiring.Component):
     first_port : with several issue ports, without windows, the port with the first claim.
     free_collectors : with several issue inputs or sets of collectors, without windows, the number of free collectors of
         each set, at most one for each input; `issue` then has no `ready`.
+    powered, retired, ... : with renaming, `warploom.rtl.ports.renaming`.
     stride : rows of one warp in a bank that holds it (`warploom.arch.layout.rows_per_warp`); static during a launch.
     dispatch : every instruction that leaves the collectors, with its operands, one cycle after it was chosen;
         `dispatch_0`, ... if there are several dispatch ports.
@@ -70,6 +72,7 @@ class Datapath(wiring.Component):
         self.register_file = RegisterFile(config=config, probe=probe)
         self.pipes = Pipes(config=config, probe=probe)
         self.affine_sets = AffineSets(config=config) if config.has_compact_slots else None
+        self.rename_stage = RenameStage(config=config, probe=probe) if config.renames else None
         self.activity_counters = ActivityCounters(config=config) if probe else None
         super().__init__(self._ports() | (self._probe_ports() if probe else {}))
 
@@ -85,6 +88,7 @@ class Datapath(wiring.Component):
             **({"free_entries": Out(data.ArrayLayout(FREE_BITS, config.warps))} if config.has_window else {}),
             **(edges(config) | {"registers": In(8)} if config.has_compact_slots else {}),
             **({"address_ready": Out(config.address_slots)} if config.has_address_slot else {}),
+            **(ports.renaming(config) if config.renames else {}),
         }
 
     def _issue_ports(self) -> dict[str, wiring.Member]:
@@ -95,7 +99,7 @@ class Datapath(wiring.Component):
         if not config.shows_claims:
             return issue
         first = {"first_port": In(self.operands.first_port.shape())} if config.issue_ports > 1 else {}
-        return issue | first | {"free_collectors": Out(self.operands.free_collectors.shape())}
+        return issue | first | {"free_collectors": Out((self.rename_stage or self.operands).free_collectors.shape())}
 
     def _probe_ports(self) -> dict[str, wiring.Member]:
         config = self._config
@@ -109,8 +113,8 @@ class Datapath(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        parts = {"operands": self.operands, "register_file": self.register_file, "pipes": self.pipes,
-                 "affine_sets": self.affine_sets, "activity_counters": self.activity_counters}
+        parts = {"rename_stage": self.rename_stage, "operands": self.operands, "register_file": self.register_file,
+                 "pipes": self.pipes, "affine_sets": self.affine_sets, "activity_counters": self.activity_counters}
         for name, part in parts.items():
             if part is not None:
                 m.submodules[name] = share(platform, module_name(type(part).__name__), part)
@@ -124,7 +128,7 @@ class Datapath(wiring.Component):
 
     def observe(self) -> Shown:
         """The observed values of the parts, and completions."""
-        shown = gather(self.operands, self.register_file, self.pipes, self.affine_sets)
+        shown = gather(self.rename_stage, self.operands, self.register_file, self.pipes, self.affine_sets)
         for writer in self._config.writers:
             done = self._done(writer)
             shown[f"{writer}_done_valid"] = done.valid
@@ -143,11 +147,13 @@ class Datapath(wiring.Component):
 
     def _connect_issue(self, m: Module) -> None:
         """Connect instructions to the operand store; with the affine unit, without their compact slots."""
-        operands = self.operands
-        m.d.comb += operands.stride.eq(self.stride)
+        operands, first = self.operands, self.rename_stage or self.operands
+        m.d.comb += first.stride.eq(self.stride)
         for port, name in enumerate(issue_names(self._config)):
-            issue = getattr(self, name)
-            m.d.comb += [operands.issue[port].valid.eq(issue.valid), operands.issue[port].payload.eq(issue.payload)]
+            issue, inner = getattr(self, name), operands.issue[port]
+            if self.rename_stage is not None:
+                inner = self.rename_stage.issue
+            m.d.comb += [inner.valid.eq(issue.valid), inner.payload.eq(issue.payload)]
         if self._config.has_window:
             m.d.comb += self.free_entries.eq(operands.free_entries)
         if self._with_probe and self._config.has_unallocated:
@@ -155,13 +161,29 @@ class Datapath(wiring.Component):
         if self._config.has_address_slot:
             m.d.comb += self.address_ready.eq(operands.address_ready)
         if self._config.shows_claims:
-            m.d.comb += self.free_collectors.eq(operands.free_collectors)
+            m.d.comb += self.free_collectors.eq(first.free_collectors)
             if self._config.issue_ports > 1:
                 m.d.comb += operands.first_port.eq(self.first_port)
         elif self._config.issue_inputs == 1:
-            m.d.comb += self.issue.ready.eq(operands.free_collectors)
+            m.d.comb += self.issue.ready.eq(first.free_collectors)
+        if self.rename_stage is not None:
+            self._connect_renaming(m, self.rename_stage)
         if self.affine_sets is not None:
             self._connect_sets(m, self.affine_sets)
+
+    def _connect_renaming(self, m: Module, stage: RenameStage) -> None:
+        """Connect the rename stage, which sends instructions to the operand store."""
+        operands = self.operands
+        m.d.comb += [
+            stage.free.eq(operands.free_collectors),
+            operands.issue[0].valid.eq(stage.renamed.valid),
+            operands.issue[0].payload.eq(stage.renamed.payload),
+            operands.address[0].eq(stage.address),
+            stage.released.eq(self.register_file.released),
+        ]
+        for name, member in ports.renaming(self._config).items():
+            outer, inner = getattr(self, name), getattr(stage, name)
+            m.d.comb += inner.eq(outer) if member.flow is In else outer.eq(inner)
 
     def _connect_sets(self, m: Module, sets: AffineSets) -> None:
         """Connect attempts to their sets, and the sets' look-ups of compact slots."""

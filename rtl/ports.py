@@ -171,6 +171,7 @@ def read(config: SmConfig) -> wiring.Signature:
     request, row : whether it requests the access, and the row.
     mask : with sides, the sub-banks of that row.
     columns : if columns are enabled one by one, the needed ones of the row.
+    release : with renaming, no register has the row any more: it is released at the grant.
     grant : the accesses that are granted in this cycle.
     word : the word that was granted in the previous cycle, in its stored form.
     """

@@ -190,15 +190,15 @@ def test_rows_of_the_right_come_before_those_of_the_left() -> None:
     assert lists.shows(0, Kind.CMOS) == 6
 
 
-def test_free_rows_are_counted() -> None:
+def test_rows_are_counted() -> None:
     """From the end of the cycle on in which they enter, although they are shown later."""
     lists = Lists(LISTS, powered=12)
-    assert shown_by(lists)["cmos_free_2"] == 12 and lists.tfet_free == 16
+    assert shown_by(lists)["cmos_given_2"] == 0 and lists.tfet_free == 16
     for _ in range(4):
         lists.take(2, Kind.TFET)
     lists.release(2, 13, 0)
     lists.clock()
-    assert (lists.shows(2, Kind.TFET), shown_by(lists)["tfet_free_2"]) == (None, 1)
+    assert (lists.shows(2, Kind.TFET), shown_by(lists)["tfet_given_2"], lists.tfet_free) == (None, 3, 13)
 
 
 def test_released_twice_is_an_error() -> None:

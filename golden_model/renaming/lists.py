@@ -29,7 +29,7 @@ class Lists:
         self._changed = -DELAY  # the last cycle in which a row was released
         self._cmos_rows = config.cmos_rows
         self._lists = [(_List(0, powered), _List(config.cmos_rows, config.rows)) for _ in range(config.banks)]
-        self.observed = tuple(f"{kind.name.lower()}_free_{bank}" for bank in range(config.banks) for kind in Kind)
+        self.observed = tuple(f"{kind.name.lower()}_given_{bank}" for bank in range(config.banks) for kind in Kind)
 
     def shows(self, bank: int, kind: int) -> int | None:
         """The row that a list gives in this cycle, if it has one that can be taken."""
@@ -63,8 +63,8 @@ class Lists:
         self._cycle += cycles
 
     def observe(self) -> Sequence[int]:
-        """The number of rows in each list."""
-        return [found.count for of_bank in self._lists for found in of_bank]
+        """The number of rows that each list has given and not got back."""
+        return [found.size - found.count for of_bank in self._lists for found in of_bank]
 
 
 class _List:
@@ -72,7 +72,7 @@ class _List:
     which on it can be taken. `count` is the number of all."""
 
     def __init__(self, first: int, end: int) -> None:
-        self.count = end - first
+        self.size = self.count = end - first
         self._unused, self._end = first, end
         self._queues: tuple[deque[tuple[int, int]], ...] = (deque(), deque())
 

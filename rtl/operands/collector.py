@@ -163,7 +163,7 @@ class Collector(wiring.Component):
     def _offer(self, m: Module) -> Value:
         """Request the lowest waiting slot of each access of each bank; the mask of slots that are granted."""
         source = self._sources(m)
-        wanted = self._wanted(source)
+        wanted = self._wanted(m, source)
         taken_up: list[Value] = []
         for bank, side in product(range(self._config.banks), range(ports.accesses(self._config))):
             here = Cat((address.bank == bank) & self._form.row.is_on(side, self._metadata(slot)[0])
@@ -175,13 +175,21 @@ class Collector(wiring.Component):
             taken_up.append(lowest & self.read.grant[bank][side].replicate(SLOTS))
         return reduce(or_, taken_up)
 
-    def _wanted(self, source: data.View) -> dict[str, list[Value]]:
+    def _wanted(self, m: Module, source: data.View) -> dict[str, list[Value]]:
         """The request of each slot to its bank, by the name of the port."""
         return {
             "row": [address.row for address in source],
             **({"mask": [self._form.row.parts(early) for early in self.offer.early]} if self._config.has_sides else {}),
             **({"columns": list(self.offer.needed)} if self._config.gates_columns else {}),
+            **({"release": list(self._released(m))} if self._config.renames else {}),
         }
+
+    def _released(self, m: Module) -> Signal:
+        """The slots of the held instruction whose row is released."""
+        held = Signal(SLOTS, name="held_last", reset_less=True)
+        with m.If(self.take):
+            m.d.sync += held.eq(self._issue.last)
+        return held
 
     def _sources(self, m: Module) -> data.View:
         """The addresses of the held instruction's sources."""

@@ -38,7 +38,7 @@ class SlotCollectors(wiring.Component):
     Members
     -------
     valid, first_port : an instruction is at each issue input; the port with the first claim.
-    free_collectors : the number of free collectors of each set, at most one for each input.
+    free_collectors : the number of free collectors of each set, at most one for each input; with renaming one more.
     address_ready : with address slots, the ports whose slot is free.
     instruction : for each input, the instruction (`warploom.rtl.ports.instruction`).
     compact : with compact slots, for each input those of the instruction, and the values of those of the previous one.
@@ -58,7 +58,8 @@ class SlotCollectors(wiring.Component):
         self.collectors = [Collector(config=config, probe=probe) for _ in range(config.collectors)]
         self.compact_slots = [CompactSlots(depth=1) for _ in self.collectors if config.has_compact_slots]
         self.address_slots = [AddressSlot(config=config, name=name) for name in address_names(config)]
-        self.claims = [CollectorClaims(collectors=len(numbers), ports=count) for numbers in config.collector_sets]
+        self.claims = [CollectorClaims(collectors=len(numbers), ports=count + config.renames)
+                       for numbers in config.collector_sets]
         loads = {"loads": Out(column_masks(SLOTS * config.collectors))}
         super().__init__({
             "valid": In(count),

@@ -1,7 +1,7 @@
 # amaranth: UnusedElaboratable=no
 """The operand store, in which instructions wait for their operands."""
 
-from amaranth import Cat, Module
+from amaranth import Cat, Module, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -9,7 +9,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import FREE_BITS, index_bits
 from warploom.rtl import ports
 from warploom.rtl.ages import AgeMatrix
-from warploom.rtl.interfaces import SLOTS, column_masks, issue_layout, unstoppable
+from warploom.rtl.interfaces import REGISTERS, SLOTS, address_layout, column_masks, issue_layout, unstoppable
 from warploom.rtl.observation import Shown, gather, probe_port, show
 from warploom.rtl.operands.slots import SlotCollectors
 from warploom.rtl.operands.stage import DispatchStage
@@ -30,12 +30,14 @@ class OperandStore(wiring.Component):
     -------
     issue : for each issue input, decoded warp instructions: no more than there are free collectors, and with windows
         only of a warp that may issue them.
-    free_collectors, first_port : how many of them each set of collectors takes, at most one for each input; the port
-        with the first claim. With windows, whether any is taken.
+    free_collectors, first_port : how many of them each set of collectors takes, at most one for each input, with
+        renaming one more; the port with the first claim. With windows, whether any is taken.
     free_entries : with windows, for each warp 0 or one more than the different registers that its next instruction may
         read.
     address_ready : with address slots, the ports whose slot is free.
     stride : rows of one warp in a bank that holds it; static during a launch.
+    address : with renaming in its place, for each input the addresses of the instruction's registers; its bits of
+        `last` are the slots whose row is released when their read is granted.
     compact : for each input, with compact slots, those of the instruction there (`warploom.rtl.ports.compact`).
     lookup : for each input, with metadata, those of its registers (`warploom.rtl.ports.lookup`).
     read : requests of each collector (`warploom.rtl.ports.read`).
@@ -55,7 +57,7 @@ class OperandStore(wiring.Component):
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
         self._config, self._with_probe = config, probe
         count = config.issue_inputs
-        self.placers = [Placer(config=config) for _ in range(count)]
+        self.placers = [] if config.renames else [Placer(config=config) for _ in range(count)]
         self._ports = list(config.dispatch_ports)
         self.stages = [DispatchStage(config=config, port=port, probe=probe) for port in range(len(self._ports))]
         self.ages = None if config.has_window else AgeMatrix(holders=config.holders)
@@ -66,7 +68,8 @@ class OperandStore(wiring.Component):
             **({} if config.has_window else {"first_port": In(index_bits(config.issue_ports))}),
             **({"free_entries": Out(data.ArrayLayout(FREE_BITS, config.warps))} if config.has_window else {}),
             **({"address_ready": Out(config.issue_ports)} if config.has_address_slot else {}),
-            "stride": In(STRIDE_BITS),
+            **({"address": In(data.ArrayLayout(address_layout(config), REGISTERS)).array(count)} if config.renames else
+               {"stride": In(STRIDE_BITS)}),
             **({"compact": In(ports.compact()).array(count)} if config.has_compact_slots else {}),
             **({"lookup": Out(ports.lookup(config)).array(count)} if ports.metadata(config) else {}),
             "read": Out(ports.read(config)).array(config.collectors),
@@ -133,14 +136,9 @@ class OperandStore(wiring.Component):
 
     def _look_up(self, m: Module, port: int) -> None:
         """Connect the instruction at a port, with addresses and metadata of its registers, to the collectors."""
-        placer, issue, taken = self.placers[port], self.issue[port].payload, self.collectors.taken[port]
+        issue, taken = self.issue[port].payload, self.collectors.taken[port]
         instruction = self.collectors.instruction[port]
-        m.d.comb += [
-            placer.issue.eq(issue),
-            placer.stride.eq(self.stride),
-            instruction.issue.eq(issue),
-            instruction.address.eq(Cat(placer.source, placer.destination)),
-        ]
+        m.d.comb += [instruction.issue.eq(issue), instruction.address.eq(self._place(m, port))]
         if ports.metadata(self._config):
             lookup, named = self.lookup[port], Cat(issue.reads, issue.writes)
             m.d.comb += [
@@ -151,6 +149,14 @@ class OperandStore(wiring.Component):
         if self._config.has_compact_slots:
             compact = self.compact[port]
             m.d.comb += [self.collectors.compact[port].eq(compact.slots), compact.taken.eq(taken)]
+
+    def _place(self, m: Module, port: int) -> Value:
+        """The addresses of the registers of the instruction at a port."""
+        if self._config.renames:
+            return self.address[port].as_value()
+        placer = self.placers[port]
+        m.d.comb += [placer.issue.eq(self.issue[port].payload), placer.stride.eq(self.stride)]
+        return Cat(placer.source, placer.destination)
 
     def _connect_offers(self, m: Module) -> None:
         """Connect all offers to every dispatch port; an instruction leaves by one of them."""

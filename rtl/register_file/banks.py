@@ -36,6 +36,7 @@ class Banks(wiring.Component):
     -------
     write : requests and data of write latches (`warploom.rtl.ports.write`).
     read : requests of collectors (`warploom.rtl.ports.read`).
+    released : with renaming, rows that were released in the cycle before (`warploom.rtl.ports.released`).
     observed : with a probe, `warploom.rtl.ports.observed_banks`.
     probe : with a probe, the priority, and the operation of each access of each bank; zero if it is idle.
     """
@@ -47,6 +48,7 @@ class Banks(wiring.Component):
         super().__init__({
             "write": In(ports.write(config)),
             "read": In(ports.read(config)).array(config.collectors),
+            **({"released": Out(ports.released(config))} if config.renames else {}),
             **({"observed": Out(ports.observed_banks(config))} | probe_port(self.observe()) if probe else {}),
         })
 
@@ -60,6 +62,8 @@ class Banks(wiring.Component):
         self._connect_requests(m)
         for b, bank in enumerate(access.banks):
             self._connect_bank(m, b, bank)
+        if self._config.renames:
+            self._release(m)
         if self._with_probe:
             self._show_columns(m)
             show(m, self)
@@ -127,6 +131,14 @@ class Banks(wiring.Component):
             yield self.write.access[b][number]["enable" if name == "write" else name]
         if access.reads and name != "write":
             yield self.access.grants[b][number].any() if name == "enable" else self._asked(name, b, number)
+
+    def _release(self, m: Module) -> None:
+        """Show in the next cycle the rows of granted reads that are their last ones."""
+        for b, side in product(*self._accesses()):
+            m.d.sync += [
+                self.released[b][side].valid.eq(self._asked("release", b, side)),
+                self.released[b][side].row.eq(self._asked("row", b, side)),
+            ]
 
     def _asked(self, name: str, b: int, side: int) -> Value:
         """The request of the collector that is granted an access of a bank; zero without a grant."""

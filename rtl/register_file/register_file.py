@@ -35,6 +35,7 @@ class RegisterFile(wiring.Component):
     done_sp, ... : for each pipe except memory, completions, with the predicate result.
     delivery : with windows, results that collectors may take (`warploom.rtl.ports.delivery`).
     queued_sp, ... : for each pipe with a result queue, the results that wait in it.
+    released : with renaming, rows that were released in the cycle before (`warploom.rtl.ports.released`).
     observed : with a probe, the writes and enabled columns of banks (`warploom.rtl.ports.observed_banks`).
     probe : with a probe, the state of banks and write latches.
     """
@@ -53,6 +54,7 @@ class RegisterFile(wiring.Component):
             **{f"done_{pipe.name}": Out(done) for pipe in self._others},
             **({"delivery": Out(ports.delivery(config))} if config.has_window else {}),
             **{name: member.flip() for name, member in ports.queued(config).items()},
+            **({"released": Out(ports.released(config))} if config.renames else {}),
             **({"observed": Out(ports.observed_banks(config))} | probe_port(self.observe()) if probe else {}),
         })
 
@@ -64,6 +66,8 @@ class RegisterFile(wiring.Component):
         for client, read in zip(self.read, self.banks.read, strict=True):
             connect(m, flipped(client), read)
         self._connect_writeback(m)
+        if self._config.renames:
+            m.d.comb += self.released.eq(self.banks.released)
         if self.metadata_table is not None:
             for asked, lookup in zip(self.lookup, self.metadata_table.lookup, strict=True):
                 connect(m, flipped(asked), lookup)

@@ -33,7 +33,7 @@ class FreeList(wiring.Component):
     shown, row : there is one that can be taken in this cycle, and which: that of the first queue that has one.
     take : take it.
     enter, entering : for each queue, whether a row enters, and which.
-    count : rows in the list.
+    given : rows that were taken and have not entered again.
 
     Raises
     ------
@@ -46,7 +46,7 @@ class FreeList(wiring.Component):
         self._first, self._rows, row = first, rows, index_bits(first + rows)
         super().__init__({
             "limit": In(range(rows + 1)), "shown": Out(1), "row": Out(row), "take": In(1),
-            "enter": In(queues), "entering": In(data.ArrayLayout(row, queues)), "count": Out(range(rows + 1)),
+            "enter": In(queues), "entering": In(data.ArrayLayout(row, queues)), "given": Out(range(rows + 1)),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -67,7 +67,7 @@ class FreeList(wiring.Component):
         m.d.comb += [
             self.shown.eq(taken),
             self.row.eq(pick(Cat(shows), [self._first + used, *(queue.r_data for queue in queues)])),
-            self.count.eq(self.limit - used + sum(queue.level for queue in queues)),
+            self.given.eq(used - sum(queue.level for queue in queues)),
         ]
         return m
 
@@ -88,7 +88,7 @@ class BankLists(wiring.Component):
     swept : a row whose register the sweep has unmapped; only while none waits.
     waits, left : there is one, or one from before that has not entered; it does not enter in this cycle either.
     entering : the rows that enter in this cycle.
-    free : for each kind the number of rows in the list.
+    given : for each kind the rows that were taken and have not entered again.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
@@ -99,7 +99,7 @@ class BankLists(wiring.Component):
             "released": In(data.ArrayLayout(ports.row_entry(config), ports.accesses(config))),
             "swept": In(ports.row_entry(config)), "waits": Out(1), "left": Out(1),
             "entering": Out(data.ArrayLayout(ports.row_entry(config), ports.accesses(config))),
-            "free": Out(data.ArrayLayout(range(config.rows + 1), 2)),
+            "given": Out(data.ArrayLayout(range(config.rows + 1), 2)),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -138,5 +138,5 @@ class BankLists(wiring.Component):
             free.entering.eq(Cat(each.row[: len(free.row)] for each in self.entering)),
             self.shown[kind].eq(free.shown),
             self.row[kind].eq(free.row),
-            self.free[kind].eq(free.count),
+            self.given[kind].eq(free.given),
         ]

@@ -4,6 +4,7 @@ from amaranth import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from warploom.rtl.observation import Shown
 from warploom.rtl.select import lowest, merge_many
 from warploom.rtl.sizes import check_positive
 
@@ -116,6 +117,10 @@ class StallPredictor(wiring.Component):
             with m.Elif(self.served[slot]):
                 m.d.sync += counter.eq(Mux(counter[1:].any(), counter - 2, 0))
         return m
+
+    def observe(self) -> Shown:
+        """The states of slots, and the sample."""
+        return {"measuring": self.measuring, "stopped": self.stopped, "sample": self.sample}
 
     def _renew_sample(self, m: Module, takes: Signal, cycles: Signal) -> None:
         """The first access that is taken when a sample is due becomes the sample."""

@@ -50,7 +50,7 @@ class RenameStage(wiring.Component):
         self.predictor = StallPredictor(slots=config.warps) if config.predicts_stalls else None
         self._valid, self._leaves, self._served = Signal(name="valid"), Signal(name="leaves"), Signal(name="served")
         self._held = Signal(issue_layout(config), name="held", reset_less=True)
-        self._virtual = Signal(addresses, name="virtual", reset_less=True)
+        self._virtual = Signal(addresses, name="virtual_address", reset_less=True)
         self._moves, self._taken = Signal(name="moves"), Signal(2, name="taken")
         self._new_row = Signal(index_bits(config.rows), name="new_row")
         super().__init__({
@@ -64,18 +64,18 @@ class RenameStage(wiring.Component):
         })
 
     def observe(self) -> Shown:
-        """The instruction in the stage, and as it leaves; free rows; the state of sweep and predictor."""
+        """The instruction in the stage, and as it leaves; rows in use; the state of sweep and predictor."""
         leaves, held = self._leaves, self._held
         shown = {"rename_valid": self._valid, "rename_leaves": leaves, "rename_tag": Mux(leaves, held.tag, 0),
                  "rename_row": Mux(leaves & held.writes, self._new_row, 0), "rename_served": self._served}
         for bank, lists in enumerate(self.lists):
-            shown |= {f"cmos_free_{bank}": lists.free[CMOS], f"tfet_free_{bank}": lists.free[TFET]}
+            shown |= {f"cmos_given_{bank}": lists.given[CMOS], f"tfet_given_{bank}": lists.given[TFET]}
         return shown | gather(self.sweep, self.predictor)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.placer = share(platform, "placer", self.placer, clocked=False)
-        m.submodules.table = share(platform, "row_table", self.table)
+        m.submodules.row_table = share(platform, "row_table", self.table)
         m.submodules.sweep = share(platform, "sweep", self.sweep)
         for bank, lists in enumerate(self.lists):
             m.submodules[f"lists_{bank}"] = share(platform, "bank_lists", lists)
@@ -138,7 +138,7 @@ class RenameStage(wiring.Component):
             self._new_row.eq(Mux(mapped & ~self._moves, row, Mux(first[TFET], rows[TFET], rows[CMOS]))),
             self._served.eq(self._leaves & held.writes & is_new & wanted & self._is_slow(self._new_row)),
             table.unmap.eq(Mux(self._leaves, ending & ~named, 0)),
-            table.assign.eq(self._leaves & held.writes),
+            table.write.eq(self._leaves & held.writes),
             table.new_row.eq(self._new_row),
         ]
         self._send(m, ending & (~named | self._moves.replicate(SLOTS)))
@@ -179,7 +179,8 @@ class RenameStage(wiring.Component):
                 lists.swept.valid.eq(self.table.found[number]),
                 lists.swept.row.eq(self.table.found_row[number]),
             ]
-        m.d.comb += self.tfet_free.eq(sum(lists.free[TFET] for lists in self.lists))
+        rows = self._config.banks * self._config.tfet_rows
+        m.d.comb += self.tfet_free.eq(rows - sum(lists.given[TFET] for lists in self.lists))
 
     def _connect_sweep(self, m: Module, takes: Value) -> None:
         sweep = self.sweep

@@ -27,11 +27,11 @@ class TablePart(wiring.Component):
 
     Members
     -------
-    read, virtual : the readers that read, and where.
+    read, place : the readers that read, and where.
     mapped, row : what was read; the row is unspecified if it is not mapped.
     unmap, unmapped : virtual rows that are no longer mapped from the next cycle on: for each source, and that of the
         sweep.
-    assign, assigned, new_row : a virtual row gets a row.
+    write, written, new_row : a virtual row gets a row.
 
     Raises
     ------
@@ -43,24 +43,24 @@ class TablePart(wiring.Component):
         check_positive(rows=rows)
         self._rows, row = rows, index_bits(rows)
         super().__init__({
-            "read": In(REGISTERS), "virtual": In(data.ArrayLayout(row, REGISTERS)),
+            "read": In(REGISTERS), "place": In(data.ArrayLayout(row, REGISTERS)),
             "mapped": Out(REGISTERS), "row": Out(data.ArrayLayout(row, REGISTERS)),
             "unmap": In(SLOTS + 1), "unmapped": In(data.ArrayLayout(row, SLOTS + 1)),
-            "assign": In(1), "assigned": In(row), "new_row": In(row),
+            "write": In(1), "written": In(row), "new_row": In(row),
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         mapped = Signal(self._rows)
         cleared = reduce(or_, (self._only(where, is_) for is_, where in zip(self.unmap, self.unmapped, strict=True)))
-        m.d.sync += mapped.eq(mapped & ~cleared | self._only(self.assigned, self.assign))
-        for reader, virtual in enumerate(self.virtual):
+        m.d.sync += mapped.eq(mapped & ~cleared | self._only(self.written, self.write))
+        for reader, virtual in enumerate(self.place):
             m.submodules[f"reader_{reader}"] = cells = Memory(
                 shape=unsigned(index_bits(self._rows)), depth=self._rows, init=())
             read_port, write_port = cells.read_port(), cells.write_port()
             m.d.comb += [
                 read_port.addr.eq(virtual), read_port.en.eq(self.read[reader]), self.row[reader].eq(read_port.data),
-                write_port.addr.eq(self.assigned), write_port.data.eq(self.new_row), write_port.en.eq(self.assign),
+                write_port.addr.eq(self.written), write_port.data.eq(self.new_row), write_port.en.eq(self.write),
             ]
             with m.If(self.read[reader]):
                 m.d.sync += self.mapped[reader].eq(mapped.bit_select(virtual, 1))
@@ -86,7 +86,7 @@ class RowTable(wiring.Component):
     -------
     read, address : the registers of the instruction that issues, its sources and, last, its destination.
     held, mapped, row : those of the instruction in the stage; whether they are mapped, and their rows.
-    unmap, assign, new_row : as it leaves: its sources that are no longer mapped, and the row of its destination.
+    unmap, write, new_row : as it leaves: its sources that are no longer mapped, and the row of its destination.
     step, step_row : banks that a sweep reads, and the virtual row.
     found, found_row : for each bank, whether the step in the cycle before found a mapped register, and its row.
     """
@@ -97,7 +97,7 @@ class RowTable(wiring.Component):
         super().__init__({
             "read": In(REGISTERS), "address": In(addresses),
             "held": In(addresses), "mapped": Out(REGISTERS), "row": Out(data.ArrayLayout(row, REGISTERS)),
-            "unmap": In(SLOTS), "assign": In(1), "new_row": In(row),
+            "unmap": In(SLOTS), "write": In(1), "new_row": In(row),
             "step": In(config.banks), "step_row": In(row),
             "found": Out(config.banks), "found_row": Out(data.ArrayLayout(row, config.banks)),
         })
@@ -124,17 +124,17 @@ class RowTable(wiring.Component):
         """Read the registers that are in this bank, or for a sweep its virtual row."""
         here = Cat(address.bank == bank for address in self.address)
         m.d.comb += part.read.eq(self.read & here | self.step[bank] << SLOTS)
-        m.d.comb += [part.virtual[slot].eq(address.row) for slot, address in enumerate(self.address)]
+        m.d.comb += [part.place[slot].eq(address.row) for slot, address in enumerate(self.address)]
         with m.If(self.step[bank]):
-            m.d.comb += part.virtual[SLOTS].eq(self.step_row)
+            m.d.comb += part.place[SLOTS].eq(self.step_row)
 
     def _write(self, m: Module, bank: int, part: Any) -> None:
         """Change the entries of the instruction that leaves."""
         *sources, destination = self.held
         m.d.comb += [
             part.unmap[:SLOTS].eq(self.unmap & Cat(source.bank == bank for source in sources)),
-            part.assign.eq(self.assign & (destination.bank == bank)),
-            part.assigned.eq(destination.row),
+            part.write.eq(self.write & (destination.bank == bank)),
+            part.written.eq(destination.row),
             part.new_row.eq(self.new_row),
         ]
         m.d.comb += [part.unmapped[slot].eq(source.row) for slot, source in enumerate(sources)]

@@ -66,7 +66,7 @@ class ListsCheck:
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
-        self._powered = powered_rows(ports.config)
+        self._powered, self._tfet_rows = powered_rows(ports.config), ports.config.tfet_rows
         self._model = Lists(ports.config, self._powered)
         self._waiting: int | None = None
         self._seen: set[int] = set()
@@ -74,7 +74,7 @@ class ListsCheck:
     def __call__(self, seen: Observation) -> None:
         model, equal = self._model, self._checker.equal
         shown, rows = seen["shown"], self._codecs["row"].array(seen["row"])
-        equal("free", self._codecs["free"].array(seen["free"]), list(model.observe()[:2]))
+        equal("given", self._codecs["given"].array(seen["given"]), list(model.observe()[:2]))
         for kind in Kind:
             row = model.shows(0, kind)
             equal(f"{kind.name} shown", shown >> kind & 1, row is not None)
@@ -103,16 +103,16 @@ class ListsCheck:
         return entering
 
     def _cover(self, seen: Observation, rows: list[int], entering: list[tuple[int, int]]) -> None:
-        hit, shown = self._coverage.hit, seen["shown"]
+        hit, shown, rows_of = self._coverage.hit, seen["shown"], (self._powered, self._tfet_rows)
         hit("no row is shown", not shown)
         hit("a swept row waits", seen["left"])
         hit("a row enters and one is taken", entering and seen["take"])
         for kind, name in ((Kind.CMOS, "the last CMOS row"), (Kind.TFET, "the last TFET row")):
             if seen["take"] >> kind & 1:
-                hit(name, self._model.observe()[kind] == 1)
+                hit(name, self._model.observe()[kind] + 1 == rows_of[kind])
                 hit("a released row" if rows[kind] in self._seen else "a never used row")
                 self._seen.add(rows[kind])
-        hit("all rows are free again", self._seen and sum(self._model.observe()[:2]) > self._powered)
+        hit("all rows are free again", self._seen and not sum(self._model.observe()[:2]))
 
 
 @cocotb.test()

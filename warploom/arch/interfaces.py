@@ -124,10 +124,12 @@ def hint_fields(config: SmConfig) -> Fields:
 
 
 def read_fields(config: SmConfig) -> Fields:
-    """A collector's request to a bank: a row, with sides its sub-banks, and if columns are enabled one by one the
-    needed ones."""
+    """A collector's request to a bank: a row, with sides its sub-banks, if columns are enabled one by one the needed
+    ones, and with renaming whether the row is released."""
     mask = [("mask", SUB_BANKS)] if config.has_sides else []
-    return [("row", index_bits(config.rows)), *mask, *([("columns", COLUMNS)] if config.gates_columns else [])]
+    release = [("release", 1)] if config.renames else []
+    return [("row", index_bits(config.rows)), *mask, *([("columns", COLUMNS)] if config.gates_columns else []),
+            *release]
 
 
 def write_fields(config: SmConfig) -> Fields:
