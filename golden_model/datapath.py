@@ -15,6 +15,7 @@ from warploom.golden_model.observation import Gathered
 from warploom.golden_model.operands.port import OperandStore
 from warploom.golden_model.placement import Address, Placement
 from warploom.golden_model.register_file.ports import RegisterFile, Write
+from warploom.golden_model.renaming.counts import Accuracy
 from warploom.golden_model.renaming.stage import RenameStage
 from warploom.golden_model.result_queue import ResultQueues
 from warploom.golden_model.writeback import Result
@@ -60,6 +61,8 @@ class Datapath:
         self._per_port = config.issue_per_warp
         self.renaming = operands if isinstance(operands, RenameStage) else None
         """The stage that renames registers, if there is one."""
+        self.slow = register_file.arbiter.slow if config.tfet_rows else None
+        """The accesses of slow rows, if there are any."""
         self._stalling = [writer for writer, pipe in enumerate(config.pipes) if pipe.credits]
         self.settle()
 
@@ -217,6 +220,11 @@ class Datapath:
     def stall(self) -> int:
         """The mask of warp slots with time to spare, with a stall predictor."""
         return 0 if self.renaming is None else self.renaming.stall
+
+    @property
+    def accuracy(self) -> Accuracy | None:
+        """How well stalls are predicted, with a stall predictor."""
+        return None if self.renaming is None or self.renaming.predictor is None else self.renaming.predictor.accuracy
 
     @property
     def tfet_free(self) -> int:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from warploom.arch.config import SmConfig
 from warploom.arch.pipes import WritePaths
 from warploom.golden_model.arbiter import Decision, Turns, Wave, share_free, share_paths, wavefront
+from warploom.golden_model.traffic import SlowCounts
 
 
 class Opened(NamedTuple):
@@ -31,6 +32,7 @@ class SlowArbiter:
     ) -> None:
         self.size = max(config.banks, config.collectors)
         self.diagonal = 0
+        self.slow = SlowCounts()
         self._turns = Turns(config.write_paths, config.rotating_paths)
         self._writes_slowly, self._reads_slowly = writes_slowly, reads_slowly
         self._two_ports = config.bank_ports == 2
@@ -89,6 +91,8 @@ class SlowArbiter:
         """The end of a cycle, or of several cycles without requests: the priority moves on."""
         self.diagonal = (self.diagonal + cycles) % self.size
         self._turns.advance(cycles)
+        self.slow.reads += len(self._opening.reads)
+        self.slow.writes += len(self._opening.writes)
         self._open, self._opening = self._opening, _NOTHING
 
     def observe(self) -> Sequence[int]:

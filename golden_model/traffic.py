@@ -1,8 +1,17 @@
 """`Traffic`: counts of a register file for the statistics."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from warploom.arch.config import SUB_BANKS
+
+
+@dataclass
+class SlowCounts:
+    """Accesses of slow rows: each is opened once, and granted in the next cycle."""
+
+    reads: int = 0
+    writes: int = 0
 
 
 class Traffic(NamedTuple):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from warploom.arch.interfaces import SIDES
 from warploom.arch.pipes import WritePaths
 from warploom.golden_model.coalescing.arbiter import NOTHING_HELD, CoalescingArbiter, Decision, Held, Read, Write
+from warploom.golden_model.traffic import SlowCounts
 
 
 class SlowCoalescingArbiter:
@@ -22,6 +23,7 @@ class SlowCoalescingArbiter:
         self._arbiter = arbiter
         self._writes_slowly, self._reads_slowly = writes_slowly, reads_slowly
         self._open = self._opening = NOTHING_HELD  # of the cycle before, and of this one
+        self.slow = SlowCounts()
         self.observed = (*arbiter.observed, "open")
 
     @property
@@ -53,6 +55,8 @@ class SlowCoalescingArbiter:
     def advance(self, cycles: int = 1) -> None:
         """The end of a cycle, or of several cycles without requests: the priority moves on."""
         self._arbiter.advance(cycles)
+        self.slow.reads += len(self._opening.reads)
+        self.slow.writes += len(self._opening.writes)
         self._open, self._opening = self._opening, NOTHING_HELD
 
     def observe(self) -> Sequence[int]:

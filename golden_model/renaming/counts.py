@@ -1,4 +1,4 @@
-"""`Counts`: events of the renaming stage (docs/contract/renaming.md, *What happens in s*)."""
+"""Events of the renaming stage, and of its predictor (docs/contract/renaming.md)."""
 
 from dataclasses import dataclass
 
@@ -12,3 +12,12 @@ class Counts:
     requests: int = 0
     served: int = 0
     stalls: int = 0
+
+
+@dataclass
+class Accuracy:
+    """How well stalls are predicted: `compared` predictions, each with the next access of its warp, and the sum of
+    their `errors`, each in thousandths of that access."""
+
+    compared: int = 0
+    errors: int = 0

@@ -4,6 +4,7 @@ section 4.1.2 and Equation (1))."""
 from collections.abc import Iterator, Sequence
 
 from warploom.golden_model.masks import lowest
+from warploom.golden_model.renaming.counts import Accuracy
 
 THRESHOLD = 10
 """`thr_acc`: the cycles of an access without contention."""
@@ -41,6 +42,8 @@ class Predictor:
         self._cycle = 0
         self._due = False  # a sample is
         self._taken: tuple[int, int] | None = None  # the slot whose stall is computed, and its `prev_acc`
+        self._predicted: dict[int, int] = {}  # the last stall of each warp, by slot
+        self.accuracy = Accuracy()
 
     def clock(self, began: int, ended: int, retired: int, served: int) -> None:
         """The end of a cycle, with masks over slots: warps whose first request beyond the L1 cache is made, whose last
@@ -63,12 +66,17 @@ class Predictor:
         """The events of a cycle, of each slot the one that counts."""
         again = began | retired
         if self._taken is not None and not again >> self._taken[0] & 1:
-            self._set(self._taken[0], stall_cycles(self._taken[1], self.sample))
+            slot, prev_acc = self._taken
+            self._predicted[slot] = stall_cycles(prev_acc, self.sample)
+            self._set(slot, self._predicted[slot])
         self._taken = self._take(again) if self.stopped else None
         for slot in _slots(served & ~(again | self.measuring)):
             self._set(slot, max(self._counters[slot] - 2, 0))
         for slot in _slots(ended):
             self._counters[slot] = min(self._cycle - self._since[slot], MOST_CYCLES)
+            self._compare(slot)
+        for slot in _slots(retired):
+            self._predicted.pop(slot, None)
         for slot in _slots(again):
             self._set(slot, 0)
             self._since[slot] = self._cycle
@@ -83,6 +91,13 @@ class Predictor:
         if self._due:
             self.sample, self._due = self._counters[slot], False
         return None if again >> slot & 1 else (slot, self._counters[slot])
+
+    def _compare(self, slot: int) -> None:
+        """An access of a slot is over: its last prediction was this far from it."""
+        predicted, accessed = self._predicted.pop(slot, None), self._counters[slot]
+        if predicted is not None and accessed:
+            self.accuracy.compared += 1
+            self.accuracy.errors += 1000 * abs(predicted - accessed) // accessed
 
     def _set(self, slot: int, count: int) -> None:
         """The counter of a slot that is idle, or that is about to measure."""

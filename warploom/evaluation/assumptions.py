@@ -22,6 +22,8 @@ class Assumptions:
     logic: float
     tables: float
     row_share: float
+    cmos_leakage: float
+    drowsy_leakage: float
     lane: float
     register_file_share: float
     execution_share: float

@@ -18,9 +18,20 @@ from warploom.golden_model.values import Values
 
 
 @dataclass(frozen=True)
+class Launched:
+    """A launch on a machine: registers of a thread, blocks that an SM holds at once, warps of each, and cycles."""
+
+    registers: int
+    blocks: int
+    warps: int
+    cycles: int
+
+
+@dataclass(frozen=True)
 class Run:
     """A kernel on one machine; its values, their reuse, their structure, and the bits that toggle, which are the same
-    on any; and what the memory of a GPU did, None on one SM. Statistics of a GPU are the sum over its SMs."""
+    on any; and what the memory of a GPU did, None on one SM. Statistics of a GPU are the sum over its SMs. `launches`
+    are those of the workload."""
 
     machine: Machine
     statistics: Statistics
@@ -29,6 +40,7 @@ class Run:
     structure: Structure = field(default_factory=Structure)
     toggling: Toggling = field(default_factory=Toggling)
     memory: GpuStatistics | None = None
+    launches: tuple[Launched, ...] = ()
 
     @property
     def config(self) -> SmConfig:

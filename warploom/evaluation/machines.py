@@ -14,6 +14,7 @@ from warploom.evaluation import gating as of_gating
 from warploom.evaluation import haws as of_haws
 from warploom.evaluation import locality as of_locality
 from warploom.evaluation import sampling as of_sampling
+from warploom.evaluation import tfet as of_tfet
 from warploom.evaluation import units as of_units
 
 Configurations = dict[str, SmConfig]
@@ -73,6 +74,11 @@ def haws(gpu: GpuConfig, settings: Sequence[str]) -> dict[str, GpuConfig]:
 def locality(gpu: GpuConfig, settings: Sequence[str]) -> dict[str, GpuConfig]:
     """With and without what follows launch hints, on a GPU as large as the inputs."""
     return of_locality.configurations(gpu, settings)
+
+
+def tfet(gpu: GpuConfig, settings: Sequence[str]) -> dict[str, GpuConfig]:
+    """A register file of CMOS and TFET rows, and what it is compared with."""
+    return of_tfet.configurations(gpu, settings)
 
 
 def sampling(config: SmConfig, _: Sequence[str]) -> Configurations:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
+from warploom.arch.chunks import resident_blocks
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import WarploomError
 from warploom.arch.gpu import GpuConfig, Machine, sm_of
@@ -14,7 +15,7 @@ from warploom.compiler.writeback_hints import annotate_for
 from warploom.evaluation import kept
 from warploom.evaluation.affine_structure import Structure, structure
 from warploom.evaluation.bypassing_reuse import Reuse, reuse
-from warploom.evaluation.figures import Run, Runs
+from warploom.evaluation.figures import Launched, Run, Runs
 from warploom.evaluation.toggling import Toggling, toggling
 from warploom.evaluation.workloads import sized, traces
 from warploom.golden_model.gpu.simulate import simulate_gpu
@@ -101,33 +102,43 @@ def _decode(case: Case, text: str) -> Run:
     memory = found["memory"]
     return Run(case.config, Statistics.from_json(found["statistics"]), Values(**found["values"]),
                Reuse(**found["reuse"]), Structure(**found["structure"]), Toggling(**found["toggling"]),
-               None if memory is None else GpuStatistics(**memory))
+               None if memory is None else GpuStatistics(**memory),
+               tuple(Launched(**launch) for launch in found["launches"]))
 
 
 def _run(case: Case) -> str:
     """A run, to be cached."""
     name, size = case.workload, case.size
-    statistics, memory = _statistics(case)
+    statistics, memory, launches = _statistics(case)
     return json.dumps({
         "statistics": statistics.to_json(), "memory": None if memory is None else asdict(memory),
         "values": asdict(_values(name, size)),
         "reuse": asdict(_reuse(name, size)), "structure": asdict(_structure(name, size)),
-        "toggling": asdict(_toggling(name, size)),
+        "toggling": asdict(_toggling(name, size)), "launches": [asdict(launch) for launch in launches],
     })
 
 
 SIMULATION = kept.Work(_run, _decode, _name, _inputs, SOURCES)
 
 
-def _statistics(case: Case) -> tuple[Statistics, GpuStatistics | None]:
-    """The statistics of all launches, and those of the memory of a GPU."""
+def _statistics(case: Case) -> tuple[Statistics, GpuStatistics | None, list[Launched]]:
+    """The statistics of all launches, those of the memory of a GPU, and the launches."""
     launches, config = traces(case.workload, case.size), case.config
     programs = {id(launch.program): annotate_for(launch.program, sm_of(config)) for launch in launches}
     hinted = [replace(launch, program=programs[id(launch.program)]) for launch in launches]
     if isinstance(config, GpuConfig):
         runs = [simulate_gpu(config, launch) for launch in hinted]
-        return _sum([run.summed for run in runs]), in_sequence([run.statistics for run in runs])
-    return _sum([_timed(config, launch, case.blocks) for launch in hinted]), None
+        summed = [run.summed for run in runs]
+        return _sum(summed), in_sequence([run.statistics for run in runs]), _launched(config.sm, hinted, summed)
+    timed = [_timed(config, launch, case.blocks) for launch in hinted]
+    return _sum(timed), None, _launched(config, hinted, timed)
+
+
+def _launched(config: SmConfig, launches: Sequence[Trace], timed: Sequence[Statistics]) -> list[Launched]:
+    """The launches with their cycles."""
+    return [Launched(launch.program.registers, resident_blocks(config, launch.program, launch.launch),
+                     launch.launch.warps_per_block, found.cycles)
+            for launch, found in zip(launches, timed, strict=True)]
 
 
 def _sum(found: Sequence[Statistics]) -> Statistics:

@@ -19,6 +19,7 @@ TITLES = {
     "hardware": "Areas and longest paths", "combination": "Combinations of mechanisms",
     "workloads": "What the workloads are made of", "sampling": "Samples of blocks",
     "sweep": "A sweep", "haws": "Hints for order", "characterisation": "Characterisation of programs",
+    "tfet": "CMOS and TFET rows",
 }
 """Headings of the experiments."""
 

@@ -78,6 +78,9 @@ RENAMING = Mechanism(
         Events("renaming", "datapath.renamings", {
             "values": "new values of registers", "requests": "requests for a TFET row", "served": "requests served",
             "stalls": "cycles without a free row"}),
+        Events("predicted", "datapath.accuracy", {
+            "compared": "predictions compared with the next access", "errors": "sum of errors, in thousandths"}),
+        Events("slow", "datapath.slow", {"reads": "reads of TFET rows", "writes": "writes of TFET rows"}),
         Events("drowsy", "front_end.slept", {
             "wakes": "wake-ups of a warp's registers", "asleep": "cycles in which a warp's registers slept"}),
     ),

@@ -1,0 +1,100 @@
+"""The evaluation of CMOS and TFET rows: machines, programs, and energies by hand."""
+
+from dataclasses import replace
+from functools import lru_cache
+
+import pytest
+
+from warploom.arch.gpu import GpuConfig
+from warploom.evaluation import tfet
+from warploom.evaluation.assumptions import ASSUMED
+from warploom.evaluation.energy import Costs
+from warploom.evaluation.figures import Launched, Run
+from warploom.evaluation.register_file_energy import register_file
+from warploom.evaluation.simulations import Case, _decode, _run
+from warploom.evaluation.tfet_energy import dynamic_saved, energy, energy_saved, leakage_saved, tfet_share
+from warploom.kernels.library import kernels
+from warploom.programs.library import programs
+
+MACHINES = tfet.configurations(GpuConfig.preset("tfet_gpu"), ())
+
+
+@lru_cache
+def run_of(setting: str) -> Run:
+    """A run of a tiny workload."""
+    case = Case("transpose", "tiny", setting, MACHINES[setting])
+    return _decode(case, _run(case))
+
+
+def test_004_table_2() -> None:
+    """Every program of the table has one of ours; those that say so themselves are in it."""
+    assert len(tfet.TABLE_2) == 14 and set(tfet.INTENSIVE) < set(tfet.TABLE_2)
+    named = {program.name for program in programs() if "TFET" in program.suite}
+    assert named == set(tfet.TABLE_2) - {one.name for one in kernels()}
+    blocks = dict(tfet.TABLE_2.values())
+    assert (blocks["NW"], blocks["CP"], blocks["NQU"], blocks["STO"]) == (7, 6, 1, 1)
+
+
+def test_machines_keep_the_bandwidth_of_an_sm() -> None:
+    whole, scaled = GpuConfig.preset("tfet_gpu"), MACHINES[tfet.BASELINE]
+    for share in (lambda gpu: gpu.channels * gpu.dram_bytes, lambda gpu: gpu.slices * gpu.l2_sets):
+        assert 1 <= share(scaled) / share(whole) * whole.sms < 1.5
+    assert {name: machine.sm.tfet_rows for name, machine in MACHINES.items() if machine.sm.predicts_stalls} == {
+        "mem_ra": 56, "mem_ra_625": 96, "mem_ra_875": 32, "mem_ra_dyncta": 56, "mem_ra_two_level": 56,
+        "mem_ra_tuba_trws": 56}
+    assert [round(100 * MACHINES[name].sm.cmos_rows / 256, 1) for name in ("mem_ra_625", "mem_ra", "mem_ra_875")] == [
+        62.5, 78.1, 87.5]
+
+
+def test_energy_of_the_baseline_by_hand() -> None:
+    """28 nm and 0.7 V: accesses of eight arrays of 128 bits, and 223.68 mW of leakage at 0.96 V."""
+    run = run_of(tfet.BASELINE)
+    found, counts = energy(run), run.statistics
+    scale = 28 / 45 * (0.7 / 1.1) ** 2
+    accesses = sum(counts.bank_reads) + sum(counts.bank_writes)
+    assert found.dynamic["CMOS"] == pytest.approx(scale * 8 * Costs.of(run).sram(256, 128) * accesses)
+    assert found.dynamic["around"] == pytest.approx(scale * register_file(run).around)
+    on = tfet.rows_on(run) / 100
+    assert found.leakage["CMOS"] == pytest.approx(2 * 111.84 * 0.7 / 0.96 * on * counts.cycles)
+    assert found.leakage["around"] / found.leakage["CMOS"] == pytest.approx(4 * 3 / 1024 / on)
+    assert found.dynamic["TFET"] == found.leakage["TFET"] == tfet_share(run) == 0
+
+
+def test_all_rows_are_slow() -> None:
+    """Every access is of a TFET row, which takes (3 / 7)^2; none is off; the rest follows time."""
+    ours, plain = run_of(tfet.ALL_TFET), run_of(tfet.BASELINE)
+    counts = ours.statistics
+    assert counts.counted["slow"] == {"reads": sum(counts.bank_reads), "writes": sum(counts.bank_writes)}
+    assert counts.cycles > plain.statistics.cycles and counts.bank_reads == plain.statistics.bank_reads
+    found, before = energy(ours), energy(plain)
+    assert found.dynamic["CMOS"] == found.leakage["CMOS"] == 0
+    assert found.leakage["TFET"] == pytest.approx(2 * 111.84 * 0.7 / 0.96 * 3 / 7 / 700 * counts.cycles)
+    assert energy_saved(ours, plain) == pytest.approx(dynamic_saved(ours, plain) + leakage_saved(ours, plain))
+    assert energy_saved(ours, plain, replace(ASSUMED, cmos_leakage=0.25)) < energy_saved(ours, plain)
+    assert found.dynamic["TFET"] / before.dynamic["CMOS"] == pytest.approx((3 / 7) ** 2, rel=0.02)
+
+
+def test_sleeping_rows_leak_less() -> None:
+    """Ten registers of a warp have three rows in each of four banks."""
+    run = run_of(tfet.DROWSY)
+    assert {launch.registers for launch in run.launches} == {10}
+    awake = replace(ASSUMED, drowsy_leakage=1.0)
+    saved = energy(run, awake).leakage["CMOS"] - energy(run).leakage["CMOS"]
+    asleep = run.statistics.counted["drowsy"]["asleep"]
+    assert saved == pytest.approx(2 * 111.84 * 0.7 / 0.96 * 0.85 * 12 * asleep / 1024) and asleep > 0
+
+
+def test_the_ideal_partition_is_hardly_slower() -> None:
+    """Of those within 5 % that with the least energy: least CMOS rows on, all else equal."""
+    plain = run_of(tfet.BASELINE)
+
+    def other(name: str, cycles: int) -> Run:
+        launches = (Launched(10, 8, 8, cycles),)
+        return replace(plain, machine=MACHINES[name].with_settings(["renaming=off", "scheduler=gto"]),
+                       launches=launches, statistics=replace(plain.statistics, cycles=cycles, counted={
+                           **plain.statistics.counted, "slow": {"reads": 0, "writes": 0}}))
+
+    cycles = plain.statistics.cycles
+    runs = {tfet.BASELINE: plain, tfet.SMALL: other(tfet.SMALL, cycles), tfet.MEM_RA: other(tfet.MEM_RA, cycles),
+            tfet.LARGE: other(tfet.LARGE, 2 * cycles)}
+    assert tfet.with_ideal({"one": runs})["one"][tfet.IDEAL] is runs[tfet.MEM_RA]

@@ -1,0 +1,130 @@
+"""Dynamic and leakage energy of a register file of CMOS and TFET rows in a run ([TFET], section 5).
+
+The source gives no energy of an access or a bank, and its tool is not at hand. Our rules:
+
+- everything is at the node of the bank of [BOW], Table IV; energies of `energy.py` are scaled by the ratio of feature
+  sizes, and to the supply of CMOS by the square of voltages;
+- a bank is the source's eight arrays of 128 bits. An access of a TFET row takes as much as one of a CMOS row times the
+  square of the ratio of supplies, whichever cycles it takes;
+- crossbar, collectors and wires are those of `register_file_energy.py`, in CMOS;
+- the leakage of CMOS SRAM is the published one, in proportion to bits and to the supply. TFET at its supply leaks
+  less than CMOS at the same one by a published factor. Collectors, table and lists leak as SRAM of their bits;
+- CMOS rows that a launch does not need are off. Those of a warp that sleeps leak less, with `drowsy`;
+- the renaming stage looks up the table for each register of an instruction, and writes it for each new value; each new
+  value takes a row from a list, and gives one back.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from warploom.arch.gpu import GpuConfig
+from warploom.arch.layout import powered_rows, rows_per_warp
+from warploom.evaluation.assumptions import ASSUMED, FIGURES, Assumptions
+from warploom.evaluation.energy import WORD_BITS, Costs, collector_words
+from warploom.evaluation.figures import Run
+from warploom.evaluation.metrics import saved, share
+from warploom.evaluation.register_file_energy import register_file
+from warploom.synth.sram import FIGURES as SRAM
+from warploom.synth.sram import NODE_NM, VOLTAGE
+
+KNOWN, BANK = FIGURES["hybrid"], SRAM["bank"]
+
+ARRAY_BITS = 128
+"""Width of an array of the source, of which eight hold a warp register."""
+
+TFET_ACCESS = (KNOWN["tfet_voltage"] / KNOWN["cmos_voltage"]) ** 2
+"""The energy of an access of a TFET row, of one of a CMOS row."""
+
+TFET_LEAKAGE = KNOWN["tfet_voltage"] / KNOWN["cmos_voltage"] / KNOWN["tfet_leakage"]
+"""The leakage of a TFET row, of that of a CMOS row."""
+
+_SCALE = BANK["node_nm"] / NODE_NM * (KNOWN["cmos_voltage"] / VOLTAGE) ** 2
+
+
+@dataclass(frozen=True)
+class Energy:
+    """The energy of a run in pJ, by part: `dynamic` and `leakage`."""
+
+    dynamic: Mapping[str, float]
+    leakage: Mapping[str, float]
+
+    @property
+    def total(self) -> float:
+        """All of it."""
+        return sum(self.dynamic.values()) + sum(self.leakage.values())
+
+
+def energy(run: Run, assumed: Assumptions = ASSUMED) -> Energy:
+    """Of all SMs of a GPU."""
+    return Energy(_dynamic(run, assumed), _leakage(run, assumed))
+
+
+def _dynamic(run: Run, assumed: Assumptions) -> dict[str, float]:
+    counts, config, costs = run.statistics, run.config, Costs.of(run, assumed)
+    word = WORD_BITS // ARRAY_BITS * costs.sram(config.rows, ARRAY_BITS)
+    slow = sum(counts.counted["slow"].values())
+    around = register_file(run, assumed=assumed).around
+    found = {"CMOS": word * (sum(counts.bank_reads) + sum(counts.bank_writes) - slow),
+             "TFET": word * TFET_ACCESS * slow, "around": around}
+    if config.renames:
+        bits = _row_bits(run)
+        named = sum(number * count for number, count in enumerate(counts.operands)) + sum(counts.bank_writes)
+        values = counts.counted["renaming"]["values"]
+        found["renaming"] = ((named + values) * costs.sram(config.rows, 1 + bits)
+                             + 2 * values * costs.sram(config.rows, bits))
+    return {part: _SCALE * spent for part, spent in found.items()}
+
+
+def _row_bits(run: Run) -> int:
+    """Bits of the number of a row."""
+    return (run.config.rows - 1).bit_length()
+
+
+def _leakage(run: Run, assumed: Assumptions) -> dict[str, float]:
+    config, machine = run.config, run.machine
+    assert isinstance(machine, GpuConfig), "a run of a GPU"
+    by_bit = (BANK["leakage_mw"] / (8 * BANK["bytes"]) * KNOWN["cmos_voltage"] / BANK["voltage"]
+              * assumed.cmos_leakage * 1000 / machine.core_mhz)  # pJ in a cycle
+    cycles = run.statistics.cycles * machine.sms
+    rows = config.banks * sum(launch.cycles * powered_rows(config, launch.registers) for launch in run.launches)
+    awake = machine.sms * rows - (1 - assumed.drowsy_leakage) * _asleep(run)
+    found = {"CMOS": WORD_BITS * awake, "TFET": TFET_LEAKAGE * WORD_BITS * config.banks * config.tfet_rows * cycles,
+             "around": WORD_BITS * collector_words(config) * cycles}
+    if config.renames:
+        found["renaming"] = config.banks * config.rows * (1 + 2 * _row_bits(run)) * cycles
+    return {part: by_bit * bits for part, bits in found.items()}
+
+
+def _asleep(run: Run) -> float:
+    """Rows that sleep, summed over cycles: those of a warp, mean over launches by their cycles."""
+    if not run.config.drowsy:
+        return 0.0
+    rows = sum(launch.cycles * rows_per_warp(run.config, launch.registers) for launch in run.launches)
+    asleep: int = run.statistics.counted["drowsy"]["asleep"]
+    return run.config.banks * asleep * rows / sum(launch.cycles for launch in run.launches)
+
+
+# ------------------------------------------------------------------ against a baseline
+
+
+def energy_saved(ours: Run, baseline: Run, assumed: Assumptions = ASSUMED) -> float:
+    """Energy saved, percent of the baseline's."""
+    return saved(energy(ours, assumed).total, energy(baseline, assumed).total)
+
+
+def dynamic_saved(ours: Run, baseline: Run, assumed: Assumptions = ASSUMED) -> float:
+    """Dynamic energy saved, percent of all energy of the baseline."""
+    before = energy(baseline, assumed)
+    return share(sum(before.dynamic.values()) - sum(energy(ours, assumed).dynamic.values()), before.total)
+
+
+def leakage_saved(ours: Run, baseline: Run, assumed: Assumptions = ASSUMED) -> float:
+    """Leakage saved, percent of all energy of the baseline."""
+    before = energy(baseline, assumed)
+    return share(sum(before.leakage.values()) - sum(energy(ours, assumed).leakage.values()), before.total)
+
+
+def tfet_share(run: Run) -> float:
+    """The energy of TFET rows, percent of all energy of the run."""
+    found = energy(run)
+    return share(found.dynamic["TFET"] + found.leakage["TFET"], found.total)
