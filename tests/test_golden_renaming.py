@@ -206,3 +206,16 @@ def test_released_twice_is_an_error() -> None:
     lists = Lists(LISTS, powered=12)
     with pytest.raises(AssertionError, match="row 3 is released"):
         lists.release(0, 3, 0)
+
+
+def test_predictions_are_compared_with_the_next_access() -> None:
+    """Of the stalls of accesses of 110, 60 and 80 cycles, 100 and 50, the first is 40 off 60 and the second 30 off 80.
+    A warp that has retired is compared with no other one."""
+    slots = Slots()
+    slots.sample(200)
+    for cycles in (110, 60, 80):
+        slots.access(cycles)
+    slots.clock(retired=1)
+    slots.access(90)
+    accuracy = slots.predictor.accuracy
+    assert (accuracy.compared, accuracy.errors) == (2, 40000 // 60 + 30000 // 80)
