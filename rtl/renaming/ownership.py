@@ -37,14 +37,15 @@ class Ownership(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        in_use, mapped = Signal(self._rows), Signal(self._rows)
+        in_use, mapped, kept = (Signal(self._rows, name=name) for name in ("in_use", "mapped", "kept"))
         given, dropped, entering = map(self._mask, (self.given, self.dropped, self.entering))
-        m.d.sync += [in_use.eq((in_use | given) & ~entering), mapped.eq((mapped | given) & ~dropped)]
+        m.d.comb += kept.eq(mapped & ~dropped)
+        m.d.sync += [in_use.eq((in_use | given) & ~entering), mapped.eq(kept | given)]
         with m.If(~ResetSignal()):
             m.d.sync += [
                 Assert(~(given & in_use).any(), Format("rows {:x} are given twice\n", given & in_use)),
                 Assert(~(entering & ~in_use).any(), Format("rows {:x} are free twice\n", entering & ~in_use)),
-                Assert(~(entering & mapped).any(), Format("rows {:x} are free too early\n", entering & mapped)),
+                Assert(~(entering & kept).any(), Format("rows {:x} are free too early\n", entering & kept)),
             ]
         return m
 
