@@ -101,5 +101,5 @@ RENAMING = Mechanism(
     ),
     words=("", "renaming {config.renaming}"),
     is_on=RENAMES,
-    bugs=("warploom.tb.renaming.access_mutants.MUTANTS",),
+    bugs=("warploom.tb.renaming.access_mutants.MUTANTS", "warploom.tb.renaming.mutants.MUTANTS"),
 )
