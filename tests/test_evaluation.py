@@ -20,6 +20,7 @@ from warploom.evaluation import (
     metrics,
     placement,
     tables,
+    tfet,
     units,
 )
 from warploom.evaluation.figures import Figure, Run, Series
@@ -88,7 +89,8 @@ NUMBERS = [f"Fig. {n}" for n in (
 FIGURES = [*coalescing.figures(), *gating.figures(), *bypassing.figures(), *affine.figures(), *placement.figures(),
            *units.figures(), *locality.figures(), locality.duplicates(), *characterisation.executed_figures(),
            *haws.code_figures(NARROW), *haws.run_figures(), *haws.mode_figures(),
-           haws.speed_up("Fig. 5.10, others"), haws.speed_up("Fig. 5.16")]
+           haws.speed_up("Fig. 5.10, others"), haws.speed_up("Fig. 5.16"),
+           *tfet.figures(), *tfet.of_intensive(), *tfet.of_bfs()]
 
 
 def test_every_figure_of_the_seed_is_there_and_each_has_a_file_of_its_own():

@@ -31,7 +31,7 @@ def test_a_program_is_estimated_as_by_the_api(name: str) -> None:
     bundled.run(gpu, bundled.inputs("tiny"))
     assert any(launched.sample and launched.sample.factor > 1 for launched in gpu.launches)
     estimated = total([launched.estimated for launched in gpu.launches])
-    assert simulations._statistics(Case(name, "tiny", "off", SMALL, 2)) == (estimated, None)
+    assert simulations._statistics(Case(name, "tiny", "off", SMALL, 2))[:2] == (estimated, None)
     assert simulations._statistics(Case(name, "tiny", "off", SMALL))[0].cycles != estimated.cycles
 
 

@@ -15,6 +15,7 @@ import pytest
 from work import in_this_process
 
 from warploom import points, store
+from warploom.arch.chunks import resident_blocks
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
 from warploom.arch.gpu import GpuConfig
@@ -24,7 +25,7 @@ from warploom.evaluation import coalescing
 from warploom.evaluation.affine_structure import structure
 from warploom.evaluation.bypassing_reuse import reuse
 from warploom.evaluation.experiments import EXPERIMENTS
-from warploom.evaluation.figures import Run
+from warploom.evaluation.figures import Launched, Run
 from warploom.evaluation.placement_runs import COUNTS, INPUTS, PLACES, SPEEDS, setting
 from warploom.evaluation.simulations import SIMULATION, cases, simulate_all
 from warploom.evaluation.toggling import toggling
@@ -60,11 +61,12 @@ def test_simulations_are_those_of_the_model_and_are_kept(folder, monkeypatch):
     first = simulate_all(wanted, heard.append)
     assert not first.failed
     (trace,) = traces("vector_add", "tiny")
-    assert first.runs["vector_add"] == {
-        name: Run(config, simulate(config, trace).statistics, values(trace), reuse(trace), structure(trace),
-                  toggling(trace))
-        for name, config in PAIR.items()
-    }
+    for name, config in PAIR.items():
+        statistics = simulate(config, trace).statistics
+        launched = Launched(trace.program.registers, resident_blocks(config, trace.program, trace.launch),
+                            trace.launch.warps_per_block, statistics.cycles)
+        assert first.runs["vector_add"][name] == Run(
+            config, statistics, values(trace), reuse(trace), structure(trace), toggling(trace), launches=(launched,))
     assert sorted(heard, key=wanted.index) == wanted
     left = []
     monkeypatch.setattr(points, "compute", partial(in_this_process, made=left))

@@ -364,18 +364,20 @@ class ManyPaths(CoalescingArbiter):
 class Generous(CoalescingArbiter):
     """A cell is granted without a request."""
 
-    def _grant_slices(self, m: Module) -> None:
-        super()._grant_slices(m)
+    def elaborate(self, platform: object) -> Module:
+        m = super().elaborate(platform)
         m.d.comb += self.read_grant[0][LEFT][1].eq(1)
+        return m
 
 
 class OneSided(CoalescingArbiter):
     """Slices follow the right requests only."""
 
-    def _grant_slices(self, m: Module) -> None:
-        super()._grant_slices(m)
+    def elaborate(self, platform: object) -> Module:
+        m = super().elaborate(platform)
         for k in range(SUB_BANKS):
             m.d.comb += self.slice_grant[k][0][0].eq(self.read_grant[0][RIGHT][0] & self.read_mask[0][RIGHT][0][k])
+        return m
 
 
 class Stuck(RotatingArbiter):

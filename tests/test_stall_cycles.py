@@ -10,7 +10,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.rtl import verilog
-from warploom.rtl.renaming.predictor import CYCLE_BITS, StallCycles
+from warploom.rtl.renaming.predictor import CYCLE_BITS, StallCycles, excess
 from warploom.synth import yosys
 
 THRESHOLD, REFERENCE = 10, 128
@@ -34,7 +34,7 @@ class Theorem(wiring.Component):
         over, product, scaled = Signal(CYCLE_BITS), Signal(2 * CYCLE_BITS), Signal(2 * CYCLE_BITS)
         found: Value = (equation.cycles - self._less)[:CYCLE_BITS]
         m.d.comb += [
-            equation.previous.eq(self.previous),
+            equation.over.eq(excess(self.previous)),
             equation.sample.eq(self.sample),
             over.eq(self.previous - THRESHOLD),
             product.eq(self.sample * over),

@@ -1,6 +1,6 @@
 """Stall predictor: which warps have time to lose before their next request to memory ([TFET], section 4.1.2)."""
 
-from amaranth import Module, Mux, Signal
+from amaranth import Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -21,28 +21,32 @@ PERIOD_BITS = 10
 """A new sample is due every 1,024 cycles."""
 
 
+def excess(cycles: Value) -> Value:
+    """The cycles of an access beyond the threshold."""
+    return Mux(cycles > THRESHOLD, cycles - THRESHOLD, 0)[:CYCLE_BITS]
+
+
 class StallCycles(wiring.Component):
-    """Equation (1) of [TFET], combinational: the stall to expect of a warp's next access, from its last one, scaled by
-    a sampled one as long as that is shorter than the reference. The quotient is a shift of the product.
+    """Equation (1) of [TFET], combinational: the stall to expect of a warp's next access, from the `excess` of its last
+    one, scaled by a sampled one as long as that is shorter than the reference. The quotient is a shift of the product.
 
     Members
     -------
-    previous, sample : cycles of the warp's last access, `prev_acc`, and of the sampled one, `sample_acc`.
+    over : cycles of the warp's last access, `prev_acc`, beyond the threshold.
+    sample : cycles of the sampled access, `sample_acc`.
     cycles : the predicted stall.
     """
 
-    previous: In(CYCLE_BITS)
+    over: In(CYCLE_BITS)
     sample: In(CYCLE_BITS)
     cycles: Out(CYCLE_BITS)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        over, product = Signal(CYCLE_BITS), Signal(CYCLE_BITS + REFERENCE_BITS)
-        scaled = self.sample[:REFERENCE_BITS] * over
+        product = Signal(CYCLE_BITS + REFERENCE_BITS)
         m.d.comb += [
-            over.eq(Mux(self.previous > THRESHOLD, self.previous - THRESHOLD, 0)),
-            product.eq(scaled),
-            self.cycles.eq(Mux(self.sample[REFERENCE_BITS:].any(), over, product >> REFERENCE_BITS)),
+            product.eq(self.sample[:REFERENCE_BITS] * self.over),
+            self.cycles.eq(Mux(self.sample[REFERENCE_BITS:].any(), self.over, product >> REFERENCE_BITS)),
         ]
         return m
 
@@ -88,20 +92,21 @@ class StallPredictor(wiring.Component):
         slots = len(self.began)
         counters = [Signal(CYCLE_BITS, name=f"counter_{slot}") for slot in range(slots)]
         taken, again, computed = Signal(slots), Signal(slots), Signal(slots)
-        previous = Signal(CYCLE_BITS, reset_less=True)
+        previous, over = Signal(CYCLE_BITS), Signal(CYCLE_BITS, reset_less=True)
         m.d.comb += [
             taken.eq(lowest(self.stopped)),
             again.eq(self.began | self.retired),
-            equation.previous.eq(previous),
+            previous.eq(merge_many(taken, counters)),
+            equation.over.eq(over),
             equation.sample.eq(self.sample),
         ]
         m.d.sync += [
             self.measuring.eq((self.measuring & ~self.ended | self.began) & ~self.retired),
             self.stopped.eq((self.stopped & ~taken | self.measuring & self.ended) & ~again),
             computed.eq(taken & ~again),
-            previous.eq(merge_many(taken, counters)),
+            over.eq(excess(previous)),
         ]
-        self._renew_sample(m, taken.any(), merge_many(taken, counters))
+        self._renew_sample(m, taken.any(), previous)
         for slot, counter in enumerate(counters):
             busy = self.measuring[slot] | self.stopped[slot] | computed[slot]
             m.d.comb += [
