@@ -93,7 +93,7 @@ def test_copies_that_skip_execution(kind: str, latency: int, monkeypatch: pytest
 
     monkeypatch.setattr(Renaming, "copy", copy)
     monkeypatch.setattr(Times, "ended", note)
-    copies = simulate_ordered(config, trace).counted["hinted"]["copies"]
+    copies = simulate_ordered(config, trace).counted["order"]["copies"]
     assert len(took) == copies > 100 and min(took) == latency + 1
 
 
