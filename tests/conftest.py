@@ -1,6 +1,7 @@
 """Fixtures shared by several test files."""
 
 import json
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -36,6 +37,14 @@ def described_documents(monkeypatch):
         return found
 
     monkeypatch.setattr(report, "document", document)
+
+
+@pytest.fixture
+def interrupts():
+    """Interrupts raise `KeyboardInterrupt`, also where the tests run in the background, which ignores them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

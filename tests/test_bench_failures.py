@@ -107,13 +107,6 @@ class TestRunFolder:
         assert [path.name for path in failed.iterdir()] == ["log.txt"]
         assert not interrupted.exists()
 
-    @pytest.fixture
-    def interrupts(self):
-        """Interrupts raise `KeyboardInterrupt`, also where the tests run in the background, which ignores them."""
-        before = signal.signal(signal.SIGINT, signal.default_int_handler)
-        yield
-        signal.signal(signal.SIGINT, before)
-
     @pytest.mark.usefixtures("interrupts")
     def test_an_interrupt_at_any_line_leaves_nothing(self):
         """At any but `try:`, where Python notices none."""

@@ -73,6 +73,7 @@ def test_nothing_outlives_us(tmp_path, ending):
     wait_for(lambda: not any(map(is_there, tree)))
 
 
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_while_a_command_starts_ends_it(tmp_path, monkeypatch):
     started = []
 
