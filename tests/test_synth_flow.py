@@ -280,7 +280,8 @@ def test_all_combinations_end_with_the_paths_above_a_limit(
     monkeypatch.setattr("warploom.synth.combinations.synthesise", made_up)
     monkeypatch.setattr("warploom.verbs.synth.simulate_all", simulated)
     monkeypatch.setattr("warploom.points.compute", lambda function, wanted: ((one, function(one)) for one in wanted))
-    chosen = ["synth", "--preset", "small", "--all", "--set", "bypass=off", "--set", "affine=off"]
+    chosen = ["synth", "--preset", "small", "--all", "--set", "bypass=off", "--set", "affine=off",
+              "--set", "renaming=off"]
     assert cli.main([*chosen, "--max-ps", "1200"]) == 0
     capsys.readouterr()
     assert cli.main([*chosen, "--max-ps", "1000", "--json", str(tmp_path / "all.json")]) == 1
