@@ -13,6 +13,7 @@ from warploom.arch.mechanisms.descriptor import (
     Mechanism,
     Needs,
     PortField,
+    Runs,
     Switch,
     Unit,
 )
@@ -32,9 +33,11 @@ PREDICTS: Needs = (("renaming", (Renaming.MEM_RA,)),)
 SLOW = tuple(range(1, 4097))
 """Numbers of TFET rows with which there are slow rows."""
 
-
 SLOW_ROWS = ("pipes.sp.result_queue=8", "tfet_rows=96")
 """Three quarters of the rows of `small`: a kernel with few registers uses both kinds."""
+
+HYBRID = ("pipes.sp.result_queue=2", "tfet_rows=8", "renaming=mem_ra")
+"""Few slow rows, and a stall predictor."""
 
 
 def _conflicts(name: str, values: tuple[object, ...]) -> tuple[Conflict, ...]:
@@ -95,6 +98,11 @@ RENAMING = Mechanism(
         Core("slow rows two ports", (*SLOW_ROWS, "bank_ports=2", "gating=active"), is_long=True),
         Core("slow rows coalescing", (*SLOW_ROWS, "coalescing=on", "alignment=write", "gating=cross_lane"),
              is_long=True),
+    ),
+    runs=(
+        Runs("small", (*SLOW_ROWS, "bank_ports=2", "gating=active")),
+        Runs("small", HYBRID),
+        Runs("small", (*HYBRID, "coalescing=on", "alignment=write", "gating=cross_lane")),
     ),
     words=("", "renaming {config.renaming}"),
     is_on=RENAMES,
