@@ -1,7 +1,8 @@
-"""A 32 x 32 bit multiplication in parts that fit a pipeline stage: Booth recoding, selection, carry-save addition.
+"""A multiplication in parts that fit a pipeline stage: Booth recoding, selection, carry-save addition.
 
-The product modulo 2^64 of two numbers that are both signed or both unsigned is the sum of seventeen multiples of the
-multiplicand (radix-4 Booth) and one word of corrections; a tree of 3:2 compressors leaves two words.
+The product of two numbers of n bits (n even) that are both signed or both unsigned is the sum of n / 2 + 1 multiples of
+the multiplicand (radix-4 Booth) and one word of corrections, modulo a power of two; a tree of 3:2 compressors leaves
+two words.
 """
 
 from amaranth import Cat, Const, Module, Signal, Value
@@ -14,15 +15,12 @@ DIGITS = 17
 DIGIT = data.StructLayout({"one": 1, "two": 1, "negate": 1})
 """A Booth digit in -2 .. 2: add the multiplicand, its double, or nothing; negated."""
 
-SIGN_BIT = 33
-"""Sign of a multiple: the double of a 33-bit signed number has 34 bits."""
-
 
 def booth_digits(multiplier: Value, sign: Value) -> Value:
-    """The digits of a 32-bit multiplier whose higher bits are all `sign`, lowest first."""
+    """The digits of a multiplier whose higher bits are all `sign`, lowest first."""
     bits = Cat(Const(0, 1), multiplier, sign, sign)
     digits = []
-    for i in range(DIGITS):
+    for i in range(len(multiplier) // 2 + 1):
         low, middle, high = bits[2 * i], bits[2 * i + 1], bits[2 * i + 2]
         one = low ^ middle
         two = (high ^ middle) & ~one
@@ -30,24 +28,25 @@ def booth_digits(multiplier: Value, sign: Value) -> Value:
     return Cat(*digits)
 
 
-def partial_products(multiplicand: Value, sign: Value, digits: data.View) -> list[Value]:
-    """Words of 64 bits whose sum is the product. `multiplicand` has 32 bits, `sign` is above them.
+def partial_products(multiplicand: Value, sign: Value, digits: data.View, width: int = PRODUCT_BITS) -> list[Value]:
+    """Words whose sum is the product modulo 2^width. `sign` is above the bits of `multiplicand`.
 
     A multiple with sign s at bit n is its lower bits + (1 - s) * 2^n - 2^n. The last term is constant and goes into the
     word of corrections, as does the term that completes a two's complement negation.
     """
+    sign_bit = len(multiplicand) + 1  # of a multiple: it may be the double of a signed number of one bit less
     single = Cat(multiplicand, sign, sign)
     double = Cat(Const(0, 1), multiplicand, sign)
     rows, negations = [], []
     for i, digit in enumerate(digits):
-        width = SIGN_BIT + 1
-        chosen = (single & digit.one.replicate(width)) | (double & digit.two.replicate(width))
-        multiple = chosen ^ digit.negate.replicate(width)
-        row = Cat(Const(0, 2 * i), multiple[:SIGN_BIT], ~multiple[SIGN_BIT])
-        rows.append(row[:PRODUCT_BITS])
+        bits = len(single)
+        chosen = (single & digit.one.replicate(bits)) | (double & digit.two.replicate(bits))
+        multiple = chosen ^ digit.negate.replicate(bits)
+        row = Cat(Const(0, 2 * i), multiple[:sign_bit], ~multiple[sign_bit])
+        rows.append(row[:width])
         negations += [digit.negate, Const(0, 1)]
-    correction = -sum(1 << SIGN_BIT + 2 * i for i in range(DIGITS)) % (1 << PRODUCT_BITS)
-    rows.append(Cat(*negations)[:SIGN_BIT] | Const(correction, PRODUCT_BITS))
+    correction = -sum(1 << sign_bit + 2 * i for i in range(len(rows))) % (1 << width)
+    rows.append(Cat(*negations)[:sign_bit] | Const(correction, width))
     return rows
 
 

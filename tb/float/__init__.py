@@ -1,0 +1,1 @@
+"""Benches of the units for single precision and division (docs/contract/float.md)."""

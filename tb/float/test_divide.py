@@ -1,0 +1,36 @@
+"""Bench of the divider: hardware against the golden model."""
+
+import cocotb
+import pytest
+
+from warploom.arch.config import SmConfig
+from warploom.arch.isa import Instruction, Op
+from warploom.arch.modifiers import Rounding
+from warploom.rtl.float.divide import CONTROL
+from warploom.tb import runner
+from warploom.tb.float.bench import run_cases
+from warploom.tb.float.cases import FLAGS, Axes, Family
+
+MODES: Axes = {"rounding": tuple(Rounding), "ftz": FLAGS}
+SIGNED: Axes = {"signed": FLAGS}
+
+FAMILIES = (Family(Op.FDIV, MODES, 2, "quotients"), Family(Op.FRCP, MODES, 1, "quotients"),
+            Family(Op.IDIV, SIGNED, 2, "integers"), Family(Op.IREM, SIGNED, 2, "integers"))
+
+CASES, LATENCY, INTERVAL = 4000, 20, 17
+
+
+def control(instruction: Instruction) -> dict[str, object]:
+    """The control fields of an instruction."""
+    return {**CONTROL[instruction.op], **{name: int(getattr(instruction, name)) for name in (*MODES, *SIGNED)}}
+
+
+@cocotb.test()
+async def random_operations(dut: cocotb.handle.SimHandleBase) -> None:
+    """Special and random operands with all modifiers."""
+    await run_cases(dut, FAMILIES, control, CASES, latency=LATENCY, interval=INTERVAL)
+
+
+@pytest.mark.rtl
+def test_divide(seed: int) -> None:
+    runner.run(runner.build(SmConfig.preset("small"), "Divider"), "warploom.tb.float.test_divide", seed)
