@@ -38,15 +38,18 @@ from warploom.golden_model.renaming.stage import RenameStage
 from warploom.golden_model.trace import Traced
 
 
-def datapath_of(config: SmConfig, program: Program, evaluate: Evaluate, uniform_unit: Answers) -> Datapath:
-    """The datapath of a configuration, ready to run a program. `uniform_unit` serves the affine unit."""
+def datapath_of(
+    config: SmConfig, program: Program, warps: int, evaluate: Evaluate, uniform_unit: Answers
+) -> Datapath:
+    """The datapath of a configuration, ready to run a program, of which it never holds more than `warps` at once.
+    `uniform_unit` serves the affine unit."""
     stride = rows_per_warp(config, program.registers)
     register_file = _register_file(config, program, stride)
     affine = AffineUnit(config, program.registers, uniform_unit) if config.has_compact_slots else None
     operands = _operand_store(config, program, register_file)
     if config.renames:
         assert isinstance(operands, SlotStore)
-        powered = powered_rows(config, program.registers)
+        powered = powered_rows(config, program.registers, warps)
         operands = RenameStage(config, operands, register_file.form, stride, powered)
     return Datapath(config, stride, register_file, operands, affine, evaluate)
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from warploom.arch.chunks import most_warps
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ExecutionError
 from warploom.arch.interfaces import TAG_BITS
@@ -53,7 +54,8 @@ class Sm:
             mark_last_uses(self.statics)
         assert config.has_unallocated or not trace.program.unallocated, "registers without rows, on an SM without"
         self.stride = rows_per_warp(config, trace.program.registers)
-        self.datapath = datapath_of(config, trace.program, self._evaluate, UniformUnit(trace))
+        self.datapath = datapath_of(config, trace.program, most_warps(config, trace.program, trace.launch),
+                                    self._evaluate, UniformUnit(trace))
         self.checker = Checker() if check else None
         self.memory = memory or memory_of(config, trace.program)
         self.decisions = decisions_of(config, trace, self.statics, self.datapath, checker=self.checker,

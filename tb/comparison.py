@@ -8,6 +8,7 @@ outside are computed from the hardware's own operands (`warploom.tb.outside`). T
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from warploom.arch.chunks import most_warps
 from warploom.arch.interfaces import (
     ENCODING_FIELDS,
     FREE_BITS,
@@ -94,7 +95,8 @@ class Comparison:
             self.checks["evictions"] = 0
         self._affine = AffinePorts(hardware, trace, self.checks) if config.has_compact_slots else None
         self._stride, self._registers = rows_per_warp(config, trace.program.registers), trace.program.registers
-        self._powered = powered_rows(config, trace.program.registers)
+        warps = most_warps(config, trace.program, trace.launch)
+        self._powered = powered_rows(config, trace.program.registers, warps)
         self._probe: Probe | None = None
 
     def step(self, source: Source) -> bool:

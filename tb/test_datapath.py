@@ -55,7 +55,7 @@ class DatapathCheck:
         self._has_window = ports.config.has_window
         self._rows = rows(ports.config)
         program = Program(name="random", source="", instructions=(), lines=(), registers=self._rows)
-        self.model: Any = datapath_of(ports.config, program, evaluate, uniform_answer)
+        self.model: Any = datapath_of(ports.config, program, ports.config.warps, evaluate, uniform_answer)
         self._probe = Probe(ports.codecs["probe"], self.model.observed)
         self._sets = ports.config.schedulers if ports.config.has_compact_slots else 0
         self.completions = 0

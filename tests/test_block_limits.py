@@ -12,8 +12,8 @@ from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Access, Space
 from warploom.golden_model.front_end.decisions import demand_of
 from warploom.golden_model.front_end.issue import Issue
-from warploom.golden_model.front_end.stalls import READY, Stall, Stalls
-from warploom.golden_model.gpu.limits import INTERVAL, ByFreeRows, ByWaiting, Limit
+from warploom.golden_model.front_end.stalls import READY, Stall
+from warploom.golden_model.gpu.limits import INTERVAL, ByFreeRows, ByWaiting, Limit, MemoryWaits
 from warploom.golden_model.gpu.simulate import GpuRun, simulate_gpu
 from warploom.golden_model.sm import Sm
 
@@ -41,45 +41,52 @@ def test_few_free_rows_lower_the_limit_and_many_raise_it() -> None:
 
 # ---------------------------------------------------------------- DYNCTA
 
-def interval(stalls: Stalls, waited: int, cycles: int = INTERVAL) -> None:
-    """Cycles of which so many pass in waiting for memory."""
-    stalls.count([Stall.MEMORY])
-    stalls.repeat(waited - 1)
-    stalls.count([])
-    stalls.repeat(cycles - waited - 1)
+class Waiting:
+    """Whether an SM waits for memory, as a test says."""
+
+    now = False
+
+    def __call__(self) -> bool:
+        return self.now
 
 
 def test_much_waiting_lowers_the_limit_and_little_raises_it() -> None:
-    limit, stalls = Limit(3), Stalls(1)
-    control = ByWaiting(limit, stalls)
-    for number, (waited, blocks) in enumerate([(1537, 2), (1536, 2), (2000, 1), (2000, 1), (512, 1), (511, 2)], 1):
-        interval(stalls, waited)
-        assert control.look(number * INTERVAL) == (waited == 511)
+    limit, waiting, cycle = Limit(3), Waiting(), 0
+    control = ByWaiting(limit, waiting)
+    for waited, blocks in [(1537, 2), (1536, 2), (2000, 1), (2000, 1), (512, 1), (511, 2)]:
+        for waiting.now, cycles in ((True, waited), (False, INTERVAL - waited)):
+            cycle += cycles
+            assert control.look(cycle) == (not waiting.now and waited == 511)
         assert limit.blocks == blocks, waited
     assert control.next_event() == 7 * INTERVAL
-    interval(stalls, 1)
     assert control.look(7 * INTERVAL) and control.next_event() is None
 
 
 def test_looks_that_come_late_see_the_cycles_of_each_interval() -> None:
     """An SM that waits from 1,000 on: much in the second interval, but neither in the first nor at 4,500."""
-    limit, stalls = Limit(4), Stalls(1)
-    control = ByWaiting(limit, stalls)
-    stalls.count([])
-    stalls.repeat(999)
-    stalls.count([Stall.MEMORY])
-    stalls.repeat(3499)
+    limit, waiting = Limit(4), Waiting()
+    control = ByWaiting(limit, waiting)
+    assert not control.look(1000)
+    waiting.now = True
     assert not control.look(4500) and limit.blocks == 3
     assert control.next_event() == 3 * INTERVAL
 
 
-def test_all_schedulers_must_wait() -> None:
-    stalls = Stalls(2)
-    for now in ([Stall.MEMORY], [Stall.MEMORY, Stall.BARRIER], [Stall.MEMORY, Stall.MEMORY]):
-        stalls.count(now)
-    assert stalls.waited == 1 and stalls.waiting
-    stalls.repeat(5)
-    assert stalls.waited == 6
+MEM, OTHER = SimpleNamespace(busy=True, fields={"pipe": 2}), SimpleNamespace(busy=True, fields={"pipe": 0})
+
+
+@pytest.mark.parametrize(("causes", "collectors", "waits"), [
+    ([Stall.MEMORY], [OTHER], False), ([Stall.MEMORY] * 2, [OTHER], True),
+    ([Stall.MEMORY, Stall.BARRIER], [MEM], False), ([Stall.MEMORY, Stall.COLLECTOR], [MEM, MEM], True),
+    ([Stall.COLLECTOR] * 2, [MEM, OTHER], False),
+    ([Stall.COLLECTOR] * 2, [MEM, SimpleNamespace(busy=False, fields={"pipe": 2})], False),
+])
+def test_all_schedulers_must_wait(causes: list[Stall], collectors: list[object], waits: bool) -> None:
+    """For a result, or behind instructions that wait for the memory unit."""
+    sm = SimpleNamespace(config=SmConfig.preset("narrow").with_settings(["schedulers=2"]),
+                         front_end=SimpleNamespace(stalls=SimpleNamespace(now=causes)),
+                         datapath=SimpleNamespace(operands=SimpleNamespace(collectors=collectors)))
+    assert MemoryWaits(sm)() == waits  # type: ignore[arg-type]
 
 
 def loading(*settings: str) -> GpuRun:

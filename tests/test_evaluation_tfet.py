@@ -89,7 +89,7 @@ def test_the_ideal_partition_is_hardly_slower() -> None:
     plain = run_of(tfet.BASELINE)
 
     def other(name: str, cycles: int) -> Run:
-        launches = (Launched(10, 8, 8, cycles),)
+        launches = (Launched(10, 32, cycles),)
         return replace(plain, machine=MACHINES[name].with_settings(["renaming=off", "scheduler=gto"]),
                        launches=launches, statistics=replace(plain.statistics, cycles=cycles, counted={
                            **plain.statistics.counted, "slow": {"reads": 0, "writes": 0}}))

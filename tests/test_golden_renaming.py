@@ -38,8 +38,8 @@ class Slots:
         self.predictor = Predictor(4)
         self.cycle = 0
 
-    def clock(self, began: int = 0, ended: int = 0, retired: int = 0, served: int = 0) -> None:
-        self.predictor.clock(began, ended, retired, served)
+    def clock(self, began: int = 0, ended: int = 0, served: int = 0) -> None:
+        self.predictor.clock(began, ended, served)
         self.cycle += 1
 
     def wait(self, until: int) -> None:
@@ -54,11 +54,12 @@ class Slots:
         self.wait(self.cycle + 2)
 
     def sample(self, cycles: int) -> None:
-        """An access of slot 3 becomes the sample."""
+        """An access of slot 3 becomes the sample, and its stall is used up."""
         self.wait(SAMPLE_PERIOD * (self.cycle // SAMPLE_PERIOD + 1))
         self.access(cycles, 3)
         assert self.predictor.sample == cycles
-        self.clock(retired=1 << 3)
+        while self.predictor.stall >> 3 & 1:
+            self.clock(served=1 << 3)
 
     def count(self, slot: int = 0) -> int:
         """The counter of an idle slot, which is lost: how often it serves a request."""
@@ -123,17 +124,6 @@ def test_next_access_discards_the_stall(late: int) -> None:
     slots.wait(slots.cycle + 4)
     assert shown_by(slots.predictor) == {"measuring": 1, "stopped": 0, "sample": 200}
     assert not slots.predictor.stall
-
-
-def test_retired_warp_starts_anew() -> None:
-    """In any state."""
-    slots = Slots()
-    slots.sample(200)
-    slots.access(50)
-    slots.clock(began=2, retired=2)
-    assert slots.predictor.stall == 1
-    slots.clock(retired=1)
-    assert not slots.predictor.stall and not slots.predictor.measuring
 
 
 def test_counter_saturates() -> None:
@@ -209,13 +199,10 @@ def test_released_twice_is_an_error() -> None:
 
 
 def test_predictions_are_compared_with_the_next_access() -> None:
-    """Of the stalls of accesses of 110, 60 and 80 cycles, 100 and 50, the first is 40 off 60 and the second 30 off 80.
-    A warp that has retired is compared with no other one."""
+    """Of the stalls of accesses of 110, 60 and 80 cycles, 100 and 50 come first: 40 off 60, and 30 off 80."""
     slots = Slots()
     slots.sample(200)
     for cycles in (110, 60, 80):
         slots.access(cycles)
-    slots.clock(retired=1)
-    slots.access(90)
     accuracy = slots.predictor.accuracy
     assert (accuracy.compared, accuracy.errors) == (2, 40000 // 60 + 30000 // 80)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import LaunchError
 from warploom.arch.launch import Launch
-from warploom.arch.layout import address, affine_address, check_fits, left, resident_warps, rows_per_warp
+from warploom.arch.layout import address, affine_address, check_fits, left, powered_rows, resident_warps, rows_per_warp
 from warploom.arch.mechanisms import Alignment, Coalescing, Layout
 from warploom.arch.program import Program
 
@@ -69,3 +69,13 @@ def test_a_block_that_does_not_fit_is_refused():
     with pytest.raises(LaunchError, match="needs 49153 bytes of shared memory, narrow has 49152"):
         check(32, 32, 49149)
     check(1024, 32, 49148)
+
+
+@pytest.mark.parametrize(("layout", "warps", "rows"), [
+    ("wshift", 32, 150), ("wshift", 1, 5), ("wid", 32, 138), ("wid", 33, 155), ("wid", 1, 18)])
+def test_rows_that_are_on_are_those_of_the_resident_warps(layout: str, warps: int, rows: int) -> None:
+    """22 registers are 6 rows in each of four banks, or 22 in one: 192, 6, 176, 198 and 22 of 256; of these 200 in 256
+    are CMOS."""
+    config = SmConfig.preset("narrow").with_settings(
+        [f"layout={layout}", "rows=256", "tfet_rows=56", "pipes.sp.result_queue=2", "renaming=cmos_first"])
+    assert powered_rows(config, 22, warps) == rows

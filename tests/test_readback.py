@@ -25,7 +25,7 @@ def readback(bypass: str, *, filed: int = 0, dirty: int = 0, restarted: bool = F
     """The first instruction that reads back, after an instruction wrote R5 in all lanes, the register file got some of
     them, and an entry has others."""
     setting = config(bypass)
-    datapath: Any = datapath_of(setting, PROGRAM, evaluate, uniform_answer)
+    datapath: Any = datapath_of(setting, PROGRAM, setting.warps, evaluate, uniform_answer)
     entry = datapath.operands.collectors[WARP].entries[0]
     entry.used, entry.register, entry.dirty = True, REGISTER, dirty
     shadow, where = Shadow(setting), address(setting, rows_per_warp(setting, REGISTERS), WARP, REGISTER)
@@ -61,7 +61,7 @@ def test_what_a_warp_left_behind_is_forgotten(bypass: str) -> None:
 def test_compact_registers_are_read_in_all_lanes(stored: bool) -> None:
     """In all lanes, regardless of the register file's contents."""
     setting = SmConfig.preset("small").with_settings(["affine=abm"])
-    datapath: Any = datapath_of(setting, PROGRAM, evaluate, uniform_answer)
+    datapath: Any = datapath_of(setting, PROGRAM, setting.warps, evaluate, uniform_answer)
     datapath.affine.registers.write(WARP, REGISTER, Compact(7, 1))
     shadow = Shadow(setting)
     if stored:

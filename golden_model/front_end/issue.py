@@ -17,7 +17,7 @@ class Issue:
     `demand` are those of `Candidates`."""
 
     def __init__(self, config: SmConfig, decisions: Decisions, pairs: Pairs | None = None) -> None:
-        self.stalls = Stalls(config.schedulers)
+        self.stalls = Stalls()
         self._empty = Stall.NO_WARP  # of a scheduler without any warp
         self.seconds: list[Follower] = []
         """The seconds of the pairs that issue in this cycle."""

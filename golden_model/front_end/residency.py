@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from warploom.arch.chunks import most_warps
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Op
-from warploom.arch.layout import check_fits, resident_warps
+from warploom.arch.layout import check_fits
 from warploom.golden_model.front_end.blocks import Source
 from warploom.golden_model.front_end.simt import Walk
 from warploom.golden_model.front_end.warps import Block, Warp
@@ -30,7 +31,7 @@ class Residency:
         self._shared = program.shared_bytes + launch.dynamic_shared
         check_fits(config, program, launch)
         self._exits = np.array([instruction.op is Op.EXIT for instruction in program.instructions])
-        self._free_slots = list(range(resident_warps(config, program.registers)))
+        self._free_slots = list(range(most_warps(config, program, launch)))
         self._free_blocks, self._free_shared = config.blocks, config.shared_bytes
         self.warps = 0
         """Resident warps."""

@@ -30,25 +30,19 @@ READY = len(Stall)
 
 class Stalls:
     """`now` are the causes of this cycle, one for each scheduler that could pick but did not, in the order in which
-    they claim ports, or by number if no warp is ready; `counts` are the sums. `waiting` is whether all schedulers wait
-    for memory, and `waited` the number of cycles in which they did."""
+    they claim ports, or by number if no warp is ready; `counts` are the sums."""
 
-    def __init__(self, schedulers: int) -> None:
+    def __init__(self) -> None:
         self.now: Sequence[Stall] = ()
         self.counts = [0] * len(Stall)
-        self.waiting, self.waited = False, 0
-        self._all_wait = [Stall.MEMORY] * schedulers
 
     def count(self, now: Sequence[Stall]) -> None:
         """The causes of a new cycle."""
         self.now = now
         for cause in now:
             self.counts[cause] += 1
-        self.waiting = now == self._all_wait
-        self.waited += self.waiting
 
     def repeat(self, times: int) -> None:
         """So many more cycles like this one."""
         for cause in self.now:
             self.counts[cause] += times
-        self.waited += self.waiting * times

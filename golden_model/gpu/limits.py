@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from typing import Protocol
 
+from warploom.arch.isa import Pipe
 from warploom.golden_model.front_end.residency import Residency
-from warploom.golden_model.front_end.stalls import Stalls
+from warploom.golden_model.front_end.stalls import Stall
+from warploom.golden_model.sm import Sm
 
 FEW, MANY = 15, 40
 """Free TFET rows, in percent: below the first one the limit falls, above the second one it rises ([TFET], 4.2.2)."""
@@ -61,22 +63,46 @@ class ByFreeRows:
 
 
 class ByWaiting:
-    """DYNCTA: changes a limit by the cycles in which the schedulers of the SM wait for memory. See `Control`."""
+    """DYNCTA: changes a limit by the cycles in which the SM waits for memory; `waits` says whether it does so in the
+    last cycle that was simulated. See `Control`."""
 
-    def __init__(self, limit: Limit, stalls: Stalls) -> None:
-        self._limit, self._stalls = limit, stalls
-        self._next, self._waited = INTERVAL, 0  # the cycle of the next look, and the cycles until the last one
+    def __init__(self, limit: Limit, waits: Callable[[], bool]) -> None:
+        self._limit, self._waits = limit, waits
+        self._cycle, self._next, self._waited = 0, INTERVAL, 0  # of the last look; of the next change; since the last
 
     def look(self, cycle: int) -> bool:
         """See `Control`, here and below."""
-        before = self._limit.blocks
+        before, waits = self._limit.blocks, self._cycle < cycle and self._waits()
         while self._next <= cycle:
-            waited = self._stalls.waited - (cycle - self._next) * self._stalls.waiting
-            self._limit.change(falls=4 * (waited - self._waited) > 3 * INTERVAL,
-                               rises=4 * (waited - self._waited) < INTERVAL)
-            self._waited, self._next = waited, self._next + INTERVAL
+            self._pass(self._next, waits)
+            self._limit.change(falls=4 * self._waited > 3 * INTERVAL, rises=4 * self._waited < INTERVAL)
+            self._waited, self._next = 0, self._next + INTERVAL
+        self._pass(cycle, waits)
         return self._limit.blocks > before
+
+    def _pass(self, cycle: int, waits: bool) -> None:
+        """The cycles before this one are over."""
+        self._waited += (cycle - self._cycle) * waits
+        self._cycle = cycle
 
     def next_event(self) -> int | None:
         # In an SM that is stuck this is None at last: its limit cannot rise for ever, and it does not wait for memory.
-        return self._next if self._limit.may_rise or self._stalls.waiting else None
+        return self._next if self._limit.may_rise or self._waits() else None
+
+
+class MemoryWaits:
+    """Whether all schedulers of an SM wait for memory in the last cycle that was simulated: for a result of it, or for
+    a collector while each collector has an instruction for MEM."""
+
+    def __init__(self, sm: Sm) -> None:
+        self._stalls, self._schedulers = sm.front_end.stalls, sm.config.schedulers
+        self._collectors, self._memory = sm.datapath.operands.collectors, sm.config.numbers(Pipe.MEM)
+
+    def __call__(self) -> bool:
+        causes = self._stalls.now
+        if len(causes) < self._schedulers or not set(causes) <= {Stall.MEMORY, Stall.COLLECTOR}:
+            return False
+        return Stall.COLLECTOR not in causes or self._full()
+
+    def _full(self) -> bool:
+        return all(each.busy and each.fields["pipe"] in self._memory for each in self._collectors)

@@ -42,14 +42,14 @@ class Predictor:
         self._cycle = 0
         self._due = False  # a sample is
         self._taken: tuple[int, int] | None = None  # the slot whose stall is computed, and its `prev_acc`
-        self._predicted: dict[int, int] = {}  # the last stall of each warp, by slot
+        self._predicted: dict[int, int] = {}  # the last stall of each slot
         self.accuracy = Accuracy()
 
-    def clock(self, began: int, ended: int, retired: int, served: int) -> None:
+    def clock(self, began: int, ended: int, served: int) -> None:
         """The end of a cycle, with masks over slots: warps whose first request beyond the L1 cache is made, whose last
-        one is answered, that have retired, and whose request for a TFET row is served."""
-        if began or ended or retired or served or not self.quiet:
-            self._happens(began & ~retired, ended & self.measuring & ~(began | retired), retired, served)
+        one is answered, and whose request for a TFET row is served."""
+        if began or ended or served or not self.quiet:
+            self._happens(began, ended & self.measuring & ~began, served)
         self.advance(1)
 
     @property
@@ -62,35 +62,32 @@ class Predictor:
         before, self._cycle = self._cycle, self._cycle + cycles
         self._due |= before // SAMPLE_PERIOD < self._cycle // SAMPLE_PERIOD
 
-    def _happens(self, began: int, ended: int, retired: int, served: int) -> None:
+    def _happens(self, began: int, ended: int, served: int) -> None:
         """The events of a cycle, of each slot the one that counts."""
-        again = began | retired
-        if self._taken is not None and not again >> self._taken[0] & 1:
+        if self._taken is not None and not began >> self._taken[0] & 1:
             slot, prev_acc = self._taken
             self._predicted[slot] = stall_cycles(prev_acc, self.sample)
             self._set(slot, self._predicted[slot])
-        self._taken = self._take(again) if self.stopped else None
-        for slot in _slots(served & ~(again | self.measuring)):
+        self._taken = self._take(began) if self.stopped else None
+        for slot in _slots(served & ~(began | self.measuring)):
             self._set(slot, max(self._counters[slot] - 2, 0))
         for slot in _slots(ended):
             self._counters[slot] = min(self._cycle - self._since[slot], MOST_CYCLES)
             self._compare(slot)
-        for slot in _slots(retired):
-            self._predicted.pop(slot, None)
-        for slot in _slots(again):
+        for slot in _slots(began):
             self._set(slot, 0)
             self._since[slot] = self._cycle
-        self.stopped = (self.stopped | ended) & ~again
-        self.measuring = (self.measuring | began) & ~(ended | retired)
+        self.stopped = (self.stopped | ended) & ~began
+        self.measuring = (self.measuring | began) & ~ended
 
-    def _take(self, again: int) -> tuple[int, int] | None:
-        """The lowest stopped slot is taken, and is the sample if one is due. Its stall is computed unless it begins
-        `again`."""
+    def _take(self, began: int) -> tuple[int, int] | None:
+        """The lowest stopped slot is taken, and is the sample if one is due. Its stall is computed unless it
+        begins again."""
         slot = lowest(self.stopped)
         self.stopped ^= 1 << slot
         if self._due:
             self.sample, self._due = self._counters[slot], False
-        return None if again >> slot & 1 else (slot, self._counters[slot])
+        return None if began >> slot & 1 else (slot, self._counters[slot])
 
     def _compare(self, slot: int) -> None:
         """An access of a slot is over: its last prediction was this far from it."""

@@ -251,7 +251,7 @@ class RenameStage:
         began, ended, retired = warps
         self._operands.clock(warps)
         if self.predictor is not None:
-            self.predictor.clock(began, ended, retired, self._served)
+            self.predictor.clock(began, ended, self._served)
         self.sweep.clock(retired=retired, issues=self._entering is not None, released=self._released)
         self.lists.clock()
         self._cycle += 1

@@ -52,7 +52,7 @@ class StallCycles(wiring.Component):
 
 
 class StallPredictor(wiring.Component):
-    """A counter for each warp slot: it measures the time from the warp's first request beyond the L1 cache to the last
+    """A counter for each warp slot: it measures the time from a warp's first request beyond the L1 cache to the last
     answer, and then holds the predicted stall, which each served request for a TFET row shortens by two cycles.
 
     A slot is idle, `measuring` or `stopped`. In each cycle the lowest stopped one is taken; its stall is computed in
@@ -65,7 +65,6 @@ class StallPredictor(wiring.Component):
     Members
     -------
     began, ended : masks of slots: the warp's first request of those outstanding is made, the last one is answered.
-    retired : the block of the slot has ended; its counter is 0 from the next cycle on.
     served : a request of the warp got a TFET row.
     wants : slots whose warp has time for slow rows: idle, with a counter larger than 1.
     stall : idle slots whose counter is not 0.
@@ -81,7 +80,7 @@ class StallPredictor(wiring.Component):
     def __init__(self, *, slots: int) -> None:
         check_positive(slots=slots)
         super().__init__({
-            **{name: In(slots) for name in ("began", "ended", "retired", "served")},
+            **{name: In(slots) for name in ("began", "ended", "served")},
             **{name: Out(slots) for name in ("wants", "stall", "measuring", "stopped")},
             "sample": Out(CYCLE_BITS),
         })
@@ -91,19 +90,18 @@ class StallPredictor(wiring.Component):
         m.submodules.equation = equation = StallCycles()
         slots = len(self.began)
         counters = [Signal(CYCLE_BITS, name=f"counter_{slot}") for slot in range(slots)]
-        taken, again, computed = Signal(slots), Signal(slots), Signal(slots)
+        taken, computed = Signal(slots), Signal(slots)
         previous, over = Signal(CYCLE_BITS), Signal(CYCLE_BITS, reset_less=True)
         m.d.comb += [
             taken.eq(lowest(self.stopped)),
-            again.eq(self.began | self.retired),
             previous.eq(merge_many(taken, counters)),
             equation.over.eq(over),
             equation.sample.eq(self.sample),
         ]
         m.d.sync += [
-            self.measuring.eq((self.measuring & ~self.ended | self.began) & ~self.retired),
-            self.stopped.eq((self.stopped & ~taken | self.measuring & self.ended) & ~again),
-            computed.eq(taken & ~again),
+            self.measuring.eq(self.measuring & ~self.ended | self.began),
+            self.stopped.eq((self.stopped & ~taken | self.measuring & self.ended) & ~self.began),
+            computed.eq(taken & ~self.began),
             over.eq(excess(previous)),
         ]
         self._renew_sample(m, taken.any(), previous)
@@ -113,7 +111,7 @@ class StallPredictor(wiring.Component):
                 self.wants[slot].eq(counter[1:].any() & ~busy),
                 self.stall[slot].eq(counter.any() & ~busy),
             ]
-            with m.If(again[slot]):
+            with m.If(self.began[slot]):
                 m.d.sync += counter.eq(0)
             with m.Elif(computed[slot]):
                 m.d.sync += counter.eq(equation.cycles)

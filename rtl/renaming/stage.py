@@ -202,7 +202,6 @@ class RenameStage(wiring.Component):
             m.d.comb += [
                 predictor.began.eq(self.began),
                 predictor.ended.eq(self.ended),
-                predictor.retired.eq(self.retired),
                 predictor.served.eq(self._served << self._held.warp),
                 self.stall.eq(predictor.stall),
             ]

@@ -21,7 +21,7 @@ def _lists(bug: str, rewire: Rewire) -> Mutant:
 
 
 MUTANTS = (
-    _predictor("does not see that slot 3 retires", lambda o, m: {"retired": o.retired & ~0b1000}),
+    _predictor("does not see that slot 3 begins", lambda o, m: {"began": o.began & ~0b1000}),
     _predictor("measures on after the last answer of slot 0", lambda o, m: {"ended": o.ended & ~1}),
     _predictor("counts no served request", lambda o, m: {"served": 0}),
     _predictor("wants TFET while a stall of one cycle is left", lambda o, m: {"wants": o.inner.stall}),

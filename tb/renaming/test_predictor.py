@@ -1,6 +1,5 @@
 """Bench of the stall predictor: hardware against `warploom.golden_model.renaming.predictor`."""
 
-import random
 from collections.abc import Iterator
 
 import cocotb
@@ -17,13 +16,12 @@ PERIODS = 18
 
 POINTS = ("saturates", "an access of up to 10 cycles", "a scaled stall", "a stall that is not scaled",
           "a sample is renewed", "none is due", "two have stopped", "begins again as it is taken",
-          "begins again as it is computed", "retires as it is taken", "retires as it is computed",
-          "is served to the end", "is served again", "retires with a counter")
+          "begins again as it is computed", "begins with a counter", "is served to the end", "is served again")
 
 
 def stimuli(ports: Ports) -> Iterator[Stimulus]:
     """Accesses of all lengths, in phases of long and of short ones; several end at once. Slots that have stopped often
-    begin again or retire at once."""
+    begin again at once."""
     rng = source()
     ending: dict[int, int] = {}
     for cycle in range(PERIODS * SAMPLE_PERIOD):
@@ -37,11 +35,7 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
         ended = sum(1 << slot for slot, end in ending.items() if end <= cycle and measuring >> slot & 1)
         wants = [slot for slot in range(SLOTS) if ports.peek("wants") >> slot & 1]
         served = 1 << rng.choice(wants) if wants and rng.random() < 0.5 else 0
-        yield {"began": began, "ended": ended, "retired": _retired(rng, often / 20), "served": served}
-
-
-def _retired(rng: random.Random, chance: float) -> int:
-    return rng.getrandbits(SLOTS) & rng.getrandbits(SLOTS) if rng.random() < chance else 0
+        yield {"began": began, "ended": ended, "served": served}
 
 
 class PredictorCheck:
@@ -59,23 +53,22 @@ class PredictorCheck:
             self._checker.equal(name, seen[name], getattr(model, name))
         stopped, sample, wanted, served = model.stopped, model.sample, model.wants, seen["served"]
         self._cover_slots(seen)
-        model.clock(seen["began"], seen["ended"], seen["retired"], served)
+        model.clock(seen["began"], seen["ended"], served)
         if stopped:
             self._cover_sample(self._cycles[(stopped & -stopped).bit_length() - 1], sample)
-        if served and not served & (seen["began"] | seen["retired"]):
+        if served and not served & seen["began"]:
             self._coverage.hit("is served again" if model.wants & served else "is served to the end", wanted & served)
 
     def _cover_slots(self, seen: Observation) -> None:
-        hit, began, retired, measuring = self._coverage.hit, seen["began"], seen["retired"], self._model.measuring
+        hit, began, measuring = self._coverage.hit, seen["began"], self._model.measuring
         taken = self._model.stopped & -self._model.stopped
         hit("two have stopped", self._model.stopped != taken)
         for name, slots in (("taken", taken), ("computed", self._computed)):
             hit(f"begins again as it is {name}", slots & began)
-            hit(f"retires as it is {name}", slots & retired)
-        hit("retires with a counter", self._model.stall & retired)
-        self._computed = taken & ~(began | retired)
+        hit("begins with a counter", self._model.stall & began)
+        self._computed = taken & ~began
         for slot in range(SLOTS):
-            if seen["ended"] & measuring & ~began & ~retired & 1 << slot:
+            if seen["ended"] & measuring & ~began & 1 << slot:
                 self._cycles[slot] = self._checker.cycle - self._began[slot]
                 hit("saturates", self._cycles[slot] > MOST_CYCLES)
             if began >> slot & 1:

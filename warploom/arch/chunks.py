@@ -32,6 +32,11 @@ def chunks_of(config: GpuConfig, program: Program, launch: Launch) -> Chunks:
     return divided(launch.blocks, -(-launch.blocks // (config.sms * rounds)))
 
 
+def most_warps(config: SmConfig, program: Program, launch: Launch) -> int:
+    """The most warps that an SM holds at once: those of `resident_blocks`, or of all blocks if there are fewer."""
+    return min(resident_blocks(config, program, launch), launch.blocks) * launch.warps_per_block
+
+
 def resident_blocks(config: SmConfig, program: Program, launch: Launch) -> int:
     """Blocks that an SM holds at once, of a launch of which it holds one."""
     shared = program.shared_bytes + launch.dynamic_shared

@@ -71,10 +71,11 @@ def fitting_warps(config: SmConfig, registers: int) -> int:
     return fitting
 
 
-def powered_rows(config: SmConfig, registers: int) -> int:
-    """CMOS rows of each bank that are powered during a launch: those that the warps need which fit, scaled to the share
-    of CMOS ([TFET], section 4.1.2). `registers` is the number of registers of a thread."""
-    warps, stride = resident_warps(config, registers), rows_per_warp(config, registers)
+def powered_rows(config: SmConfig, registers: int, warps: int) -> int:
+    """CMOS rows of each bank that are powered during a launch: those that so many warps need, scaled to the share of
+    CMOS ([TFET], section 4.1.2). `registers` is the number of registers of a thread, `warps` the most that are resident
+    at once."""
+    stride = rows_per_warp(config, registers)
     needed = stride * (-(-warps // config.banks) if config.layout is Layout.WID else warps)
     return -(-needed * config.cmos_rows // config.rows)
 

@@ -23,6 +23,7 @@ class Assumptions:
     tables: float
     row_share: float
     cmos_leakage: float
+    tfet_leakage: float
     drowsy_leakage: float
     lane: float
     register_file_share: float

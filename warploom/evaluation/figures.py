@@ -19,10 +19,9 @@ from warploom.golden_model.values import Values
 
 @dataclass(frozen=True)
 class Launched:
-    """A launch on a machine: registers of a thread, blocks that an SM holds at once, warps of each, and cycles."""
+    """A launch on a machine: registers of a thread, the most warps that an SM holds at once, and cycles."""
 
     registers: int
-    blocks: int
     warps: int
     cycles: int
 

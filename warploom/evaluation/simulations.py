@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from warploom.arch.chunks import resident_blocks
+from warploom.arch.chunks import most_warps
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import WarploomError
 from warploom.arch.gpu import GpuConfig, Machine, sm_of
@@ -136,8 +136,7 @@ def _statistics(case: Case) -> tuple[Statistics, GpuStatistics | None, list[Laun
 
 def _launched(config: SmConfig, launches: Sequence[Trace], timed: Sequence[Statistics]) -> list[Launched]:
     """The launches with their cycles."""
-    return [Launched(launch.program.registers, resident_blocks(config, launch.program, launch.launch),
-                     launch.launch.warps_per_block, found.cycles)
+    return [Launched(launch.program.registers, most_warps(config, launch.program, launch.launch), found.cycles)
             for launch, found in zip(launches, timed, strict=True)]
 
 

@@ -177,10 +177,10 @@ def _figure(number: str, title: str, values: Mapping[str, Callable[..., float]])
 
 # ------------------------------------------------------------------ why
 
-CIRCUMSTANCES = ("workload", "in the source", "its blocks of an SM", "blocks of an SM", "warps", "registers",
+CIRCUMSTANCES = ("workload", "in the source", "its blocks of an SM", "warps of an SM", "occupancy, %", "registers",
                  "rows that are on, %", "new values", "requests", "served", "stalls of the stage")
-"""What each program is, and what the stage did with `mem_ra`. Blocks, warps and registers are those of the launch with
-the most cycles."""
+"""What each program is, and what the stage did with `mem_ra`. Warps, the most that an SM holds at once, and registers
+are those of the launch with the most cycles."""
 
 
 def circumstances(runs: Mapping[str, Runs]) -> list[tuple[object, ...]]:
@@ -192,11 +192,11 @@ def _circumstances(name: str, runs: Runs) -> tuple[object, ...]:
     ours, plain = runs[MEM_RA], runs[BASELINE]
     longest = max(plain.launches, key=lambda launch: launch.cycles)
     abbreviation, blocks = TABLE_2.get(name, ("", 0))
-    return (name, abbreviation, blocks, longest.blocks, longest.blocks * longest.warps, longest.registers,
+    return (name, abbreviation, blocks, longest.warps, 100 * plain.statistics.occupancy, longest.registers,
             rows_on(plain), *(count(ours, each) for each in ("values", "requests", "served", "stalls")))
 
 
 def rows_on(run: Run) -> float:
     """CMOS rows that are powered, of all rows, mean over cycles."""
-    rows = sum(launch.cycles * powered_rows(run.config, launch.registers) for launch in run.launches)
+    rows = sum(launch.cycles * powered_rows(run.config, launch.registers, launch.warps) for launch in run.launches)
     return share(rows, run.config.rows * sum(launch.cycles for launch in run.launches))

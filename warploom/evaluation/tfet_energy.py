@@ -8,7 +8,8 @@ The source gives no energy of an access or a bank, and its tool is not at hand. 
   square of the ratio of supplies, whichever cycles it takes;
 - crossbar, collectors and wires are those of `register_file_energy.py`, in CMOS;
 - the leakage of CMOS SRAM is the published one, in proportion to bits and to the supply. TFET at its supply leaks
-  less than CMOS at the same one by a published factor. Collectors, table and lists leak as SRAM of their bits;
+  less than CMOS at the same one by a factor, which is an assumption. Collectors, table and lists leak as SRAM of
+  their bits;
 - CMOS rows that a launch does not need are off. Those of a warp that sleeps leak less, with `drowsy`;
 - the renaming stage looks up the table for each register of an instruction, and writes it for each new value; each new
   value takes a row from a list, and gives one back.
@@ -32,11 +33,11 @@ KNOWN, BANK = FIGURES["hybrid"], SRAM["bank"]
 ARRAY_BITS = 128
 """Width of an array of the source, of which eight hold a warp register."""
 
-TFET_ACCESS = (KNOWN["tfet_voltage"] / KNOWN["cmos_voltage"]) ** 2
-"""The energy of an access of a TFET row, of one of a CMOS row."""
+SUPPLIES = KNOWN["tfet_voltage"] / KNOWN["cmos_voltage"]
+"""The supply of TFET rows, of that of CMOS rows."""
 
-TFET_LEAKAGE = KNOWN["tfet_voltage"] / KNOWN["cmos_voltage"] / KNOWN["tfet_leakage"]
-"""The leakage of a TFET row, of that of a CMOS row."""
+TFET_ACCESS = SUPPLIES**2
+"""The energy of an access of a TFET row, of one of a CMOS row."""
 
 _SCALE = BANK["node_nm"] / NODE_NM * (KNOWN["cmos_voltage"] / VOLTAGE) ** 2
 
@@ -86,9 +87,11 @@ def _leakage(run: Run, assumed: Assumptions) -> dict[str, float]:
     by_bit = (BANK["leakage_mw"] / (8 * BANK["bytes"]) * KNOWN["cmos_voltage"] / BANK["voltage"]
               * assumed.cmos_leakage * 1000 / machine.core_mhz)  # pJ in a cycle
     cycles = run.statistics.cycles * machine.sms
-    rows = config.banks * sum(launch.cycles * powered_rows(config, launch.registers) for launch in run.launches)
+    rows = config.banks * sum(launch.cycles * powered_rows(config, launch.registers, launch.warps)
+                              for launch in run.launches)
+    slow = WORD_BITS * config.banks * config.tfet_rows * cycles
     awake = machine.sms * rows - (1 - assumed.drowsy_leakage) * _asleep(run)
-    found = {"CMOS": WORD_BITS * awake, "TFET": TFET_LEAKAGE * WORD_BITS * config.banks * config.tfet_rows * cycles,
+    found = {"CMOS": WORD_BITS * awake, "TFET": SUPPLIES / assumed.tfet_leakage * slow,
              "around": WORD_BITS * collector_words(config) * cycles}
     if config.renames:
         found["renaming"] = config.banks * config.rows * (1 + 2 * _row_bits(run)) * cycles
