@@ -99,6 +99,7 @@ BASELINE = Mechanism(
         Unit("FloatCompare", "warploom.rtl.float.compare.FloatCompare", alone=True),
         Unit("Converter", "warploom.rtl.float.convert.Converter", alone=True),
         Unit("Divider", "warploom.rtl.float.divide.Divider", alone=True),
+        Unit("CacheBank", "warploom.rtl.l1.bank.CacheBank", fixed={"banks": 8, "tag_bits": 7}, probe=PROBE, alone=True),
     ),
     model_only=(ModelOnly("scheduler", (Scheduler.LOCALITY,), "a picker of the front end", "lrr"),
                 ModelOnly("scheduler", (Scheduler.CTA_AWARE,), "a comparator", "lrr"),
@@ -154,5 +155,5 @@ BASELINE = Mechanism(
     full_size=((),),
     varied=("layout", "scheduler"),
     bugs=("warploom.tb.mutants.MUTANTS", "warploom.tb.part_mutants.MUTANTS", "warploom.tb.front_end.mutants.MUTANTS",
-          "warploom.tb.float.mutants.MUTANTS"),
+          "warploom.tb.float.mutants.MUTANTS", "warploom.tb.l1.mutants.MUTANTS"),
 )

@@ -1,0 +1,1 @@
+"""The engine's L1: `Bank`, crossbars, and the whole (docs/contract/l1.md)."""

@@ -1,0 +1,1 @@
+"""The engine's L1 (docs/contract/l1.md)."""

@@ -1,0 +1,43 @@
+"""Round robin (docs/contract/l1.md, *Crossbars*)."""
+
+from amaranth import Cat, Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from warploom.rtl.select import lowest
+from warploom.rtl.sizes import check_positive
+
+
+class RoundRobin(wiring.Component):
+    """Chooses among those that ask: the first one behind the one that was served last. Grants are combinational.
+
+    Whoever asks until served is served at the latest at the `count`-th time that somebody is.
+
+    Parameters
+    ----------
+    count : how many may ask.
+
+    Members
+    -------
+    request : those that ask.
+    served : the one that is chosen is served in this cycle.
+    grant : the one that is chosen; none if none asks.
+
+    Raises
+    ------
+    ValueError
+        If `count` is not positive.
+    """
+
+    def __init__(self, *, count: int) -> None:
+        check_positive(count=count)
+        super().__init__({"request": In(count), "served": In(1), "grant": Out(count)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        behind = Signal.like(self.request)  # those behind the one served last
+        after = self.request & behind
+        m.d.comb += self.grant.eq(Mux(after.any(), lowest(after), lowest(self.request)))
+        with m.If(self.served & self.request.any()):
+            m.d.sync += behind.eq(Cat(self.grant[:number].any() for number in range(len(behind))))
+        return m

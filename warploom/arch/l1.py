@@ -1,0 +1,82 @@
+"""Sizes, operations and fields of the engine's L1 (docs/contract/l1.md): the source of the hardware's structs."""
+
+from enum import IntEnum
+
+from warploom.arch.interfaces import Fields
+
+ADDRESS_BITS = 32
+WORD_BITS = 32
+LINE_BYTES = 32
+LINE_BITS = 8 * LINE_BYTES
+OFFSET_BITS = 5
+"""Bits of the byte in a line."""
+
+BANKS = 8
+"""Banks of the data cache."""
+
+LINES = 512
+"""Lines of a bank, and of the instruction cache: 16 KB."""
+
+NARROW_PORTS = 9
+"""Lanes 0 to 7, and the control processor."""
+
+WIDE_PORT = NARROW_PORTS
+"""The number of the wide port."""
+
+PORTS = NARROW_PORTS + 1
+
+BEAT_BITS = 64
+"""Data of one transfer of the bus."""
+
+RESPONSES = 3
+"""Entries of the response queue of a bank."""
+
+REQUESTS = 2
+"""Entries of the request queue of a port."""
+
+SLOTS = 8
+"""Requests of a port that may be in the banks, or wait there to be answered."""
+
+
+class Operation(IntEnum):
+    """What a request does. All but READ and WRITE are atomics on a word of 32 bits."""
+
+    READ, WRITE, ADD, MIN, MAX, UMIN, UMAX, AND, OR, XOR, EXCH, CAS = range(12)
+
+    @property
+    def is_atomic(self) -> bool:
+        """Whether it reads and writes."""
+        return self > Operation.WRITE
+
+
+OPERATION_BITS = 4
+
+NARROW_FIELDS: Fields = [
+    ("address", ADDRESS_BITS), ("operation", OPERATION_BITS), ("mask", WORD_BITS // 8), ("data", WORD_BITS),
+    ("compare", WORD_BITS)]
+"""A request of a narrow port."""
+
+WIDE_FIELDS: Fields = [
+    ("address", ADDRESS_BITS), ("operation", OPERATION_BITS), ("mask", LINE_BYTES), ("data", LINE_BITS)]
+"""A request of the wide port."""
+
+
+FETCHED = (32, 64, 128)
+"""Legal widths of a word of the instruction cache."""
+
+FETCH_FIELDS: Fields = [("address", ADDRESS_BITS)]
+"""A request to the instruction cache."""
+
+
+def response_fields(bits: int) -> Fields:
+    """An answer of so many bits of data."""
+    return [("data", bits), ("error", 1)]
+
+
+def tagged(fields: Fields, tag_bits: int) -> Fields:
+    """A request to a bank, or its answer, which repeats the tag."""
+    return [*fields, ("tag", tag_bits)] if tag_bits else fields
+
+
+BANK_FIELDS: Fields = [*WIDE_FIELDS, ("wide", 1)]
+"""A request to a bank of the data cache. Narrow ones have `compare` above `data` in the field `data`."""
