@@ -93,7 +93,7 @@ def to_rtlil(component: wiring.Component, name: str, *, source_lines: bool = Tru
         ports = [signal for _, _, signal in port_signals(part)]
         texts[module] = rtlil.convert(part, name=module, platform=shared, ports=ports, emit_src=source_lines)
     text = "\n".join(texts.values()).replace(f"{ROOT}{os.sep}", "")
-    return re.sub(r"^(module|  cell) \\\S+", lambda match: match[0].replace(".", "_"), text, flags=re.MULTILINE)
+    return re.sub(r"^(module|  cell) \\\S+", lambda match: re.sub(r"[.$]", "_", match[0]), text, flags=re.MULTILINE)
 
 
 def to_verilog(component: wiring.Component, name: str, *, source_lines: bool = False) -> str:

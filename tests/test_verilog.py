@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from amaranth import Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
 from pyslang import ast, driver, syntax
 
 from warploom.arch.config import SmConfig
@@ -199,6 +202,35 @@ def test_every_name_of_a_module_gets_one_of_its_own() -> None:
     made = readable(text, {"m": {"s": [("t", 1, 1)]}})
     for line in ("_y_1 = s_t & s_t_2", "y_2 = & a", "_y_2 = _y_1 | y_2", "_y_3 = s_t ^ _y_2", "y = _y_2 ^ _y_3"):
         assert f"  assign {line};\n" in made
+
+
+class Inverter(wiring.Component):
+    a: In(1)
+    y: Out(1)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.d.comb += self.y.eq(~self.a)
+        return m
+
+
+class Namesakes(wiring.Component):
+    a: In(1)
+    y: Out(1)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.held = inverter = Inverter()
+        held = Signal(name="held")
+        m.d.sync += held.eq(inverter.y)
+        m.d.comb += [inverter.a.eq(self.a), self.y.eq(held)]
+        return m
+
+
+def test_a_part_may_have_the_name_of_a_signal(tmp_path: Path) -> None:
+    (tmp_path / "unit.sv").write_text(verilog.to_verilog(Namesakes(), "namesakes"))
+    assert cells("read_verilog -sv unit.sv", "namesakes", tmp_path) == {
+        "$not": 1, "$sdff": 1, "$scopeinfo": 1}
 
 
 def test_settings_do_not_overwrite_each_other(tmp_path: Path) -> None:
