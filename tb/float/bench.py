@@ -16,8 +16,8 @@ class Cycles:
     """Drives cases, and checks the results of each `latency` cycles later. A unit with an interval is only driven when
     it is ready, which it must be as soon as the interval is over."""
 
-    def __init__(self, ports: Ports, checker: Checker, latency: int, interval: int) -> None:
-        self._ports, self._checker, self._interval = ports, checker, interval
+    def __init__(self, checker: Checker, latency: int, interval: int) -> None:
+        self._checker, self._interval = checker, interval
         self._due: deque[tuple[str, dict[str, int]] | None] = deque([None] * latency)
         self._entering: tuple[str, dict[str, int]] | None = None
         self._free = 0  # cycles until the next case may enter
@@ -57,7 +57,7 @@ async def run_cases(
             made += _rows(ports, cases, control)
     rng.shuffle(made)
     checker = Checker(minimum=count // 2)
-    cycles = Cycles(ports, checker, latency, interval)
+    cycles = Cycles(checker, latency, interval)
     await exercise(ports, cycles.stimuli(made), cycles.check, checker)
 
 

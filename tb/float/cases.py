@@ -1,7 +1,7 @@
 """Cases for the benches of floating-point units: instructions with modifiers, operand words and the results of the
 golden model."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -39,16 +39,20 @@ FLAGS = (False, True)
 
 Axes = dict[str, Sequence[Any]]
 
+Generator = Callable[[np.random.Generator, int], list[Words]]
+"""Makes three operands for a number of cases."""
+
 
 @dataclass(frozen=True)
 class Family:
-    """Instructions and their operands: the values of each modifier, the number of float operands of which all tuples of
-    special values are tried, and the generator of others (in `warploom.tb.float.words`)."""
+    """Instructions and their operands: the values of each modifier, the number of operands that are read, the special
+    values of which tuples are tried, and the generator of others."""
 
     op: Op
     axes: Axes
-    special: int
-    generator: str
+    operands: int
+    special: Words
+    generator: Generator
 
     def instructions(self) -> list[Instruction]:
         """Every combination of the modifiers that the operation permits."""
@@ -58,14 +62,14 @@ class Family:
     def cases(self, rng: np.random.Generator, count: int) -> Iterator[Cases]:
         """About `count` cases, at most half of them tuples of special values: all of these with each instruction, or
         all with some instruction, or some."""
-        made, tuples = self.instructions(), words.special(self.special)
+        made, tuples = self.instructions(), words.tuples(self.special, self.operands)
         order = rng.permutation(len(tuples[0]))
         share = min(len(order), count // (2 * len(made)))
         for k, instruction in enumerate(made):
             chosen = np.take(order, range(k * share, (k + 1) * share), mode="wrap")
             rest = max(count // len(made) - len(chosen), 1)
             with np.errstate(all="ignore"):
-                generated = getattr(words, self.generator)(rng, rest)
+                generated = self.generator(rng, rest)
             given = [np.concatenate([column[chosen], other])
                      for column, other in zip([*tuples, *[tuples[0]] * 2], generated, strict=False)]
             yield Cases(instruction, (given[0], given[1], given[2]), rng.random(len(given[0])) < 0.5)

@@ -10,12 +10,14 @@ from warploom.rtl.float.compare import COMPARISON, MODIFIERS
 from warploom.tb import runner
 from warploom.tb.float.bench import run_cases
 from warploom.tb.float.cases import FLAGS, Axes, Family
+from warploom.tb.float.words import SPECIAL_FLOATS, alike
 
 EXTREME: Axes = {"ftz": FLAGS, "nan": FLAGS, "xorsign": FLAGS}
 
 FAMILIES = (
-    Family(Op.FMIN, EXTREME, 2, "alike"), Family(Op.FMAX, EXTREME, 2, "alike"),
-    Family(Op.FSETP, {"cond": tuple(Cond), "combine": tuple(Combine), "ftz": FLAGS, "psrc": (0,)}, 2, "alike"),
+    Family(Op.FMIN, EXTREME, 2, SPECIAL_FLOATS, alike), Family(Op.FMAX, EXTREME, 2, SPECIAL_FLOATS, alike),
+    Family(Op.FSETP, {"cond": tuple(Cond), "combine": tuple(Combine), "ftz": FLAGS, "psrc": (0,)}, 2,
+           SPECIAL_FLOATS, alike),
 )
 
 CASES, LATENCY = 20000, 1

@@ -10,16 +10,17 @@ from warploom.rtl.float.convert import KINDS
 from warploom.tb import runner
 from warploom.tb.float.bench import run_cases
 from warploom.tb.float.cases import FLAGS, Axes, Family
+from warploom.tb.float.words import SPECIAL_FLOATS, SPECIAL_INTEGERS, integers, reals
 
 INTEGERS = tuple(kind for kind in KINDS if kind is not DType.F32)
 SINGLE = (DType.F32,)
 MODES: Axes = {"rounding": tuple(Rounding), "ftz": FLAGS, "sat": FLAGS}
 
 FAMILIES = (
-    Family(Op.CVT, {"src_type": SINGLE, "dst_type": INTEGERS, **MODES}, 1, "reals"),
-    Family(Op.CVT, {"src_type": INTEGERS, "dst_type": SINGLE, **MODES}, 1, "integers"),
-    Family(Op.CVT, {"src_type": INTEGERS, "dst_type": INTEGERS, "sat": FLAGS}, 1, "integers"),
-    Family(Op.CVT, {"src_type": SINGLE, "dst_type": SINGLE, "integral": FLAGS, **MODES}, 1, "reals"),
+    Family(Op.CVT, {"src_type": SINGLE, "dst_type": INTEGERS, **MODES}, 1, SPECIAL_FLOATS, reals),
+    Family(Op.CVT, {"src_type": INTEGERS, "dst_type": SINGLE, **MODES}, 1, SPECIAL_INTEGERS, integers),
+    Family(Op.CVT, {"src_type": INTEGERS, "dst_type": INTEGERS, "sat": FLAGS}, 1, SPECIAL_INTEGERS, integers),
+    Family(Op.CVT, {"src_type": SINGLE, "dst_type": SINGLE, "integral": FLAGS, **MODES}, 1, SPECIAL_FLOATS, reals),
 )
 
 CASES, LATENCY = 20000, 3

@@ -10,12 +10,15 @@ from warploom.rtl.float.divide import CONTROL
 from warploom.tb import runner
 from warploom.tb.float.bench import run_cases
 from warploom.tb.float.cases import FLAGS, Axes, Family
+from warploom.tb.float.words import SPECIAL_FLOATS, SPECIAL_INTEGERS, multiples, quotients
 
 MODES: Axes = {"rounding": tuple(Rounding), "ftz": FLAGS}
 SIGNED: Axes = {"signed": FLAGS}
 
-FAMILIES = (Family(Op.FDIV, MODES, 2, "quotients"), Family(Op.FRCP, MODES, 1, "quotients"),
-            Family(Op.IDIV, SIGNED, 2, "integers"), Family(Op.IREM, SIGNED, 2, "integers"))
+FAMILIES = (Family(Op.FDIV, MODES, 2, SPECIAL_FLOATS, quotients),
+            Family(Op.FRCP, MODES, 1, SPECIAL_FLOATS, quotients),
+            Family(Op.IDIV, SIGNED, 2, SPECIAL_INTEGERS, multiples),
+            Family(Op.IREM, SIGNED, 2, SPECIAL_INTEGERS, multiples))
 
 CASES, LATENCY, INTERVAL = 4000, 20, 17
 

@@ -20,18 +20,18 @@ POSITIVE = (
     0x42FE0000, 0x42FF0000, 0x437F0000, 0x437F8000, 0x46FFFE00, 0x477FFF00,  # around the ends of narrow integers
     0x5F800000, 0x7E800000, 0x7F000000, 0x7F7FFFFF, 0x7F800000, 0x7F800001, 0x7FC00000,  # large, infinity, NaN
 )
-SPECIAL = np.array([*POSITIVE, *(word | 1 << 31 for word in POSITIVE)], U32)
+SPECIAL_FLOATS = np.array([*POSITIVE, *(word | 1 << 31 for word in POSITIVE)], U32)
 
 _POWERS = [1 << bit for bit in (7, 8, 15, 16, 23, 24, 25, 31, 32)]
 _AROUND = [sign * power + offset for power in _POWERS for sign in (1, -1) for offset in (-1, 0, 1)]
-INTEGERS = np.array([*range(4), *(value & 0xFFFFFFFF for value in _AROUND),
+SPECIAL_INTEGERS = np.array([*range(4), *(value & 0xFFFFFFFF for value in _AROUND),
                      0xAAAAAAAA, 0x55555555, 0x7FFFFFC0, 0x7FFFFF40, 0xFFFFFF80], U32)
 """Integers at the ends of types, and around ties of their conversion."""
 
 
-def special(operands: int) -> list[Words]:
-    """All tuples of special values."""
-    return list(np.array(list(product(SPECIAL, repeat=operands)), U32).T)
+def tuples(values: Words, operands: int) -> list[Words]:
+    """All tuples of some values, as columns."""
+    return list(np.array(list(product(values, repeat=operands)), U32).T)
 
 
 def fractions(rng: np.random.Generator, count: int) -> Words:
@@ -49,7 +49,7 @@ def floats(rng: np.random.Generator, count: int, exponents: np.ndarray | None = 
     if exponents is None:
         exponents = rng.integers(0, 256, count)
     words = rng.integers(0, 2, count, dtype=U32) << U32(31) | np.clip(exponents, 0, 255).astype(U32) << U32(23)
-    return np.where(rng.random(count) < 0.05, rng.choice(SPECIAL, count), words | fractions(rng, count))
+    return np.where(rng.random(count) < 0.05, rng.choice(SPECIAL_FLOATS, count), words | fractions(rng, count))
 
 
 def exponent(words: Words) -> np.ndarray:
@@ -100,9 +100,15 @@ def integers(rng: np.random.Generator, count: int) -> list[Words]:
     def some() -> Words:
         size = rng.integers(0, 1 << 32, count, dtype=np.uint64).astype(U32) >> rng.integers(0, 32, count, dtype=U32)
         return _mixed(rng, size, U32(0) - size, U32(1) << rng.integers(0, 32, count, dtype=U32),
-                      rng.choice(INTEGERS, count))
+                      rng.choice(SPECIAL_INTEGERS, count))
 
     return [some(), some(), some()]
+
+
+def multiples(rng: np.random.Generator, count: int) -> list[Words]:
+    """Integers a and b, of which a is often at most one from a multiple of b; c is unused."""
+    a, b, quotient = integers(rng, count)
+    return [_mixed(rng, a, b * quotient + rng.integers(-1, 2, count).astype(np.int32).view(U32)), b, quotient]
 
 
 def reals(rng: np.random.Generator, count: int) -> list[Words]:
@@ -116,4 +122,4 @@ def reals(rng: np.random.Generator, count: int) -> list[Words]:
 def alike(rng: np.random.Generator, count: int) -> list[Words]:
     """Floats, often equal, of opposite sign, or neighbours."""
     a = floats(rng, count)
-    return [a, _mixed(rng, floats(rng, count), a, near(rng, a.view(np.float32)), rng.choice(SPECIAL, count)), a]
+    return [a, _mixed(rng, floats(rng, count), a, near(rng, a.view(np.float32)), rng.choice(SPECIAL_FLOATS, count)), a]
