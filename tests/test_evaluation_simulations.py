@@ -15,7 +15,7 @@ import pytest
 from work import in_this_process
 
 from warploom import points, store
-from warploom.arch.chunks import resident_blocks
+from warploom.arch.chunks import most_warps
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
 from warploom.arch.gpu import GpuConfig
@@ -63,8 +63,7 @@ def test_simulations_are_those_of_the_model_and_are_kept(folder, monkeypatch):
     (trace,) = traces("vector_add", "tiny")
     for name, config in PAIR.items():
         statistics = simulate(config, trace).statistics
-        launched = Launched(trace.program.registers, resident_blocks(config, trace.program, trace.launch),
-                            trace.launch.warps_per_block, statistics.cycles)
+        launched = Launched(trace.program.registers, most_warps(config, trace.program, trace.launch), statistics.cycles)
         assert first.runs["vector_add"][name] == Run(
             config, statistics, values(trace), reuse(trace), structure(trace), toggling(trace), launches=(launched,))
     assert sorted(heard, key=wanted.index) == wanted

@@ -98,3 +98,11 @@ def test_the_ideal_partition_is_hardly_slower() -> None:
     runs = {tfet.BASELINE: plain, tfet.SMALL: other(tfet.SMALL, cycles), tfet.MEM_RA: other(tfet.MEM_RA, cycles),
             tfet.LARGE: other(tfet.LARGE, 2 * cycles)}
     assert tfet.with_ideal({"one": runs})["one"][tfet.IDEAL] is runs[tfet.MEM_RA]
+
+
+def test_a_sample_of_blocks_stands_for_all() -> None:
+    """Three of six: the instructions of the whole, and about its writes."""
+    case = Case("transpose", "tiny", tfet.MEM_RA, MACHINES[tfet.MEM_RA], blocks=3)
+    part, whole = _decode(case, _run(case)).statistics, run_of(tfet.MEM_RA).statistics
+    assert part.warp_instructions == whole.warp_instructions
+    assert part.cycles != whole.cycles and sum(part.bank_writes) == pytest.approx(sum(whole.bank_writes), rel=0.05)

@@ -62,7 +62,7 @@ def test_003_fig_6_8_adjacent_blocks_go_to_one_sm() -> None:
     """The example of the contract: two SMs with room for four blocks each; SM 1 is the first to have room again."""
     launch = Launch((16, 1, 1), (32, 1, 1), locality=Locality.LINES)
     gpu = GpuConfig.preset("k20x").with_settings(["sms=2", "blocks=4", *HINTED])
-    chunks = chunks_of(gpu, trace_of([MOV]).program, launch)
+    chunks = chunks_of(gpu, trace_of([MOV]).program, launch, launch.blocks)
     assert chunks == Chunks(4, 4, 4)
     scheduler = BlockScheduler(2, chunks)
     assert taken(scheduler, [0, 1] * 4) == [0, 4, 1, 5, 2, 6, 3, 7]
@@ -91,11 +91,11 @@ def test_every_block_is_taken_once(seed: int) -> None:
 def test_chunks_give_all_sms_the_same_work(blocks: int, size: int) -> None:
     gpu = GpuConfig.preset("k20x").with_settings(list(HINTED))
     launch = Launch((blocks, 1, 1), (32, 1, 1), locality=Locality.DATA)
-    chunks = chunks_of(gpu, trace_of([MOV]).program, launch)
+    chunks = chunks_of(gpu, trace_of([MOV]).program, launch, launch.blocks)
     assert chunks.size == size and (chunks.count - 1) * size + chunks.last == blocks and 0 < chunks.last <= size
-    assert chunks_of(gpu, trace_of([MOV]).program, replace(launch, locality=Locality.NONE)).size == 1
+    assert chunks_of(gpu, trace_of([MOV]).program, replace(launch, locality=Locality.NONE), launch.blocks).size == 1
     in_turn = gpu.with_settings(["block_scheduler=in_turn"])
-    assert chunks_of(in_turn, trace_of([MOV]).program, launch).size == 1
+    assert chunks_of(in_turn, trace_of([MOV]).program, launch, launch.blocks).size == 1
 
 
 @pytest.mark.parametrize(("settings", "blocks"), [

@@ -39,7 +39,8 @@ def simulate_gpu(config: GpuConfig, trace: Traced, *, check: bool = False) -> Gp
     """Simulate a trace to its end. The caches are empty at its start. Raises `LaunchError` if the launch does not fit
     an SM, `ExecutionError` if it cannot go on. For `check` see `Sm`."""
     events, duplicates = Events(), Duplicates()
-    grid, scheduler = Grid(Blocks(trace)), BlockScheduler(config.sms, chunks_of(config, trace.program, trace.launch))
+    chunks = chunks_of(config, trace.program, trace.launch, trace.blocks)
+    grid, scheduler = Grid(Blocks(trace)), BlockScheduler(config.sms, chunks)
     memory = MemorySystem(config, events)
     sms, units, samples = [], [], []
     for number in range(config.sms):

@@ -24,12 +24,12 @@ def divided(blocks: int, size: int) -> Chunks:
     return Chunks(size, count, blocks - (count - 1) * size)
 
 
-def chunks_of(config: GpuConfig, program: Program, launch: Launch) -> Chunks:
-    """The chunks of a launch that fits the SMs."""
+def chunks_of(config: GpuConfig, program: Program, launch: Launch, blocks: int) -> Chunks:
+    """The chunks of so many blocks of a launch that fits the SMs."""
     if config.block_scheduler is not BlockOrder.LOCALITY or launch.locality is Locality.NONE:
-        return divided(launch.blocks, 1)
-    rounds = -(-launch.blocks // (config.sms * resident_blocks(config.sm, program, launch)))
-    return divided(launch.blocks, -(-launch.blocks // (config.sms * rounds)))
+        return divided(blocks, 1)
+    rounds = -(-blocks // (config.sms * resident_blocks(config.sm, program, launch)))
+    return divided(blocks, -(-blocks // (config.sms * rounds)))
 
 
 def most_warps(config: SmConfig, program: Program, launch: Launch) -> int:

@@ -99,8 +99,7 @@ EXPERIMENTS = {
         refuses={BLOCKS: "a GPU is timed whole"}, gpu=True),
     "tfet": Experiment(
         "[TFET]: a register file of CMOS and TFET rows", "warploom.verbs.evaluate_tfet:show",
-        ("warploom.evaluation.tfet:groups",), "tfet_gpu", "warploom.evaluation.machines:tfet",
-        refuses={BLOCKS: _SHARED}, gpu=True),
+        ("warploom.evaluation.tfet:groups",), "tfet_gpu", "warploom.evaluation.machines:tfet", gpu=True),
     "calibration": Experiment(
         "instructions per cycle beside GPGPU-Sim's", "warploom.verbs.evaluate_figures:calibrated",
         ("warploom.evaluation.calibration:usual",), "gtx480", "warploom.evaluation.machines:calibration",

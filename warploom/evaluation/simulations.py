@@ -33,9 +33,9 @@ SOURCES = (*kept.SOURCES, "warploom/evaluation/bypassing_reuse.py", "warploom/ev
 
 @dataclass(frozen=True)
 class Case:
-    """One simulation: a workload in a size, on a machine; with `blocks`, on one SM only, of so many blocks of each
-    launch, scaled to all (docs/sampling.md). The name that an experiment gives to the machine, `setting`, makes no
-    difference."""
+    """One simulation: a workload in a size, on a machine; with `blocks`, of so many blocks of each launch, scaled to
+    all (docs/sampling.md), but for what the memory of a GPU did. The name that an experiment gives to the machine,
+    `setting`, makes no difference."""
 
     workload: str
     size: str
@@ -126,11 +126,12 @@ def _statistics(case: Case) -> tuple[Statistics, GpuStatistics | None, list[Laun
     launches, config = traces(case.workload, case.size), case.config
     programs = {id(launch.program): annotate_for(launch.program, sm_of(config)) for launch in launches}
     hinted = [replace(launch, program=programs[id(launch.program)]) for launch in launches]
+    parts = [launch if case.blocks is None else Sampled(launch, case.blocks) for launch in hinted]
     if isinstance(config, GpuConfig):
-        runs = [simulate_gpu(config, launch) for launch in hinted]
-        summed = [run.summed for run in runs]
+        runs = [simulate_gpu(config, part) for part in parts]
+        summed = [_whole(launch, run.summed) for launch, run in zip(hinted, runs, strict=True)]
         return _sum(summed), in_sequence([run.statistics for run in runs]), _launched(config.sm, hinted, summed)
-    timed = [_timed(config, launch, case.blocks) for launch in hinted]
+    timed = [_whole(launch, simulate(config, part).statistics) for launch, part in zip(hinted, parts, strict=True)]
     return _sum(timed), None, _launched(config, hinted, timed)
 
 
@@ -145,13 +146,10 @@ def _sum(found: Sequence[Statistics]) -> Statistics:
     return total(found) if len(found) > 1 else found[0]
 
 
-def _timed(config: SmConfig, launch: Trace, blocks: int | None) -> Statistics:
-    """The statistics of a launch on one SM, or their estimate from a sample of its blocks."""
-    if blocks is None:
-        return simulate(config, launch).statistics
-    sampled = Sampled(launch, blocks)
-    timed = simulate(config, sampled).statistics
-    return scaled(timed, sampled.sample(launch.warp_instructions, timed.warp_instructions).factor)
+def _whole(launch: Trace, timed: Statistics) -> Statistics:
+    """The statistics of a launch, or their estimate if not all of its blocks were timed."""
+    factor = launch.warp_instructions / timed.warp_instructions
+    return timed if factor == 1 else scaled(timed, factor)
 
 
 @lru_cache(maxsize=1)
