@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from amaranth import Module, Mux, Signal
+from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -27,10 +27,11 @@ class Theorem(wiring.Component):
         width = len(self.dividend)
         m.submodules.loop = loop = DigitLoop(width=width)
         ended, ready = Signal(), Signal()
-        dividend, divisor, quotient = Signal(width), Signal(width), Signal(width)
-        m.d.sync += [ended.eq(loop.last), ready.eq(loop.ready)]
+        current, over = Signal(2 * width), Signal(2 * width)  # the operands of the division, and of the one just ended
+        dividend, divisor, quotient = over[:width], over[width:], Signal(width)
+        m.d.sync += [ended.eq(loop.last), ready.eq(loop.ready), over.eq(current)]
         with m.If(loop.loading):
-            m.d.sync += [dividend.eq(self.dividend), divisor.eq(self.divisor)]
+            m.d.sync += current.eq(Cat(self.dividend, self.divisor))
         m.d.comb += [
             loop.loading.eq(self.start & ready),
             loop.dividend.eq(self.dividend),

@@ -124,13 +124,13 @@ class DigitLoop(wiring.Component):
 
     Parameters
     ----------
-    width : bits of the operands, even.
+    width : bits of the operands, even and at least 4.
 
     Members
     -------
     loading, start, dividend, divisor : a division of start * 2^width + dividend begins; `start` is less than the
         divisor, or 0.
-    ready : a division may begin in the next cycle.
+    ready : a division may begin in the next cycle, even if that has the last step of this one.
     last : this is the last step.
     quotient, left : in the cycle after the last step, quotient and remainder.
     """
@@ -147,26 +147,27 @@ class DigitLoop(wiring.Component):
         m.submodules.step = step = DigitStep(width=width)
         divisor, triple = Signal(width, reset_less=True), Signal(width + 2, reset_less=True)
         rest, remainder = Signal(width, reset_less=True), Signal(width, reset_less=True)
+        quotient, left = Signal(width, reset_less=True), Signal(width, reset_less=True)
         steps = Signal(width // 2)
         m.d.sync += [
             steps.eq(Cat(self.loading, steps)),
-            rest.eq(step.next_rest),
-            remainder.eq(step.next_remainder),
+            quotient.eq(step.next_rest),
+            left.eq(step.next_remainder),
+            rest.eq(Mux(self.loading, self.dividend, step.next_rest)),
+            remainder.eq(Mux(self.loading, self.start, step.next_remainder)),
         ]
         with m.If(self.loading):
             m.d.sync += [
-                rest.eq(self.dividend),
-                remainder.eq(self.start),
                 divisor.eq(self.divisor),
                 triple.eq(self.divisor + Cat(Const(0, 1), self.divisor)),
             ]
         m.d.comb += [
             *(getattr(step, name).eq(value) for name, value in (
                 ("remainder", remainder), ("rest", rest), ("divisor", divisor), ("triple", triple))),
-            self.ready.eq(~self.loading & ~steps[:-1].any()),
+            self.ready.eq(~self.loading & ~steps[:-2].any()),
             self.last.eq(steps[-1]),
-            self.quotient.eq(rest),
-            self.left.eq(remainder),
+            self.quotient.eq(quotient),
+            self.left.eq(left),
         ]
         return m
 
@@ -214,7 +215,7 @@ class Align(wiring.Component):
 
 
 class Divider(wiring.Component):
-    """Executes FDIV, FRCP, IDIV and IREM (docs/contract/float.md). Latency 20 cycles, one operation every 17 cycles.
+    """Executes FDIV, FRCP, IDIV and IREM (docs/contract/float.md). Latency 20 cycles, one operation every 16 cycles.
 
     Members
     -------
@@ -241,13 +242,14 @@ class Divider(wiring.Component):
         prepare, loop, align, rounding = self.parts.values()
         loading = Signal()
         held = Signal(PREPARED, reset_less=True)
-        about = Signal(data.StructLayout(_ABOUT), reset_less=True)
+        about, ended = (Signal(data.StructLayout(_ABOUT), name=name, reset_less=True) for name in ("about", "ended"))
         aligned, result = Signal(ALIGNED, reset_less=True), Signal(32, reset_less=True)
         divided, settled, done = Signal(), Signal(), Signal()
         m.d.sync += [
             held.eq(prepare.prepared),
             loading.eq(self.valid),
             divided.eq(loop.last),
+            ended.eq(about),
             aligned.eq(align.aligned),
             settled.eq(divided),
             result.eq(Mux(aligned.is_float, rounding.word, aligned.integer)),
@@ -259,7 +261,7 @@ class Divider(wiring.Component):
             prepare.operands.eq(self.operands),
             loop.loading.eq(loading),
             *(getattr(loop, name).eq(held[name]) for name in ("start", "dividend", "divisor")),
-            *(align.divided[name].eq(about[name]) for name in _ABOUT),
+            *(align.divided[name].eq(ended[name]) for name in _ABOUT),
             align.divided.quotient.eq(loop.quotient),
             align.divided.left.eq(loop.left),
             rounding.modes.eq(aligned.modes),

@@ -20,7 +20,7 @@ FAMILIES = (Family(Op.FDIV, MODES, 2, SPECIAL_FLOATS, quotients),
             Family(Op.IDIV, SIGNED, 2, SPECIAL_INTEGERS, multiples),
             Family(Op.IREM, SIGNED, 2, SPECIAL_INTEGERS, multiples))
 
-CASES, LATENCY, INTERVAL = 4000, 20, 17
+CASES, LATENCY, INTERVAL = 4000, 20, 16
 
 
 def control(instruction: Instruction) -> dict[str, object]:
