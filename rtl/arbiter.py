@@ -75,7 +75,7 @@ def first_requests(request: Value, paths: WritePaths) -> dict[int, Value]:
             for path in paths for turn, writer in enumerate(path)}
 
 
-def grant_writes(m: Module, arbiter: Any, banks: int, paths: WritePaths, rotating: int, *, ports: int) -> Value:
+def grant_writes(m: Module, arbiter: Any, banks: int, paths: WritePaths, rotating: int, *, ports: int) -> Signal:
     """Grant each path to one of its writers, and the banks to the paths. Returns the mask of banks that reads cannot
     have: the written ones, if a bank has one port."""
     request, bank, grant = arbiter.write_request, arbiter.write_bank, arbiter.write_grant
@@ -90,7 +90,9 @@ def grant_writes(m: Module, arbiter: Any, banks: int, paths: WritePaths, rotatin
         before = [(turns.before(other, number), theirs) for other, theirs in enumerate(wanted)]
         taken = reduce(or_, (Mux(is_, theirs, 0) for is_, theirs in before if is_ is not None), Const(0, banks))
         m.d.comb += [grant[writer].eq(firsts[writer] & ~(taken & wanted[number]).any()) for writer in path]
-    return reduce(or_, wanted) if ports == 1 else Const(0, banks)
+    closed = Signal(banks, name="closed_banks")
+    m.d.comb += closed.eq(reduce(or_, wanted) if ports == 1 else 0)
+    return closed
 
 
 def grant_slices(m: Module, arbiter: Any, banks: int, collectors: int) -> None:
@@ -145,9 +147,9 @@ class Arbiter(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         advance(m, self.diagonal, self._size)
-        taken = grant_writes(m, self, self._banks, self._paths, self._rotating, ports=self._ports)
-        left = [self.read_request[b] & ~taken[b].replicate(self._collectors) for b in range(self._banks)]
-        left += [Const(0, self._collectors)] * (self._size - self._banks)
+        closed = grant_writes(m, self, self._banks, self._paths, self._rotating, ports=self._ports)
+        left = [Signal(self._collectors, name=f"competing_{row}") for row in range(self._size)]
+        m.d.comb += [left[bank].eq(Mux(closed[bank], 0, request)) for bank, request in enumerate(self.read_request)]
         granted = self._wavefront(m, self._rotate(m, "request", left, 1))
         for bank, row in enumerate(self._rotate(m, "grant", granted, -1)[: self._banks]):
             m.d.comb += self.read_grant[bank].eq(row)

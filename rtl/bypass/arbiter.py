@@ -44,11 +44,11 @@ class RotatingArbiter(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         advance(m, self.diagonal, self._size)
-        taken = grant_writes(m, self, self._banks, self._paths, self._rotating, ports=self._ports)
+        closed = grant_writes(m, self, self._banks, self._paths, self._rotating, ports=self._ports)
         for bank, start in enumerate(self._starts(m)):
             requests = Signal(self._size, name=f"requests_{bank}")
             m.d.comb += [
-                requests.eq(Mux(taken[bank], 0, self.read_request[bank])),
+                requests.eq(Mux(closed[bank], 0, self.read_request[bank])),
                 self.read_grant[bank].eq(first_from(m, requests, start)),
             ]
         return m
