@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import reduce
 from operator import or_
 
-from amaranth import Array, Cat, Const, Module, Mux, Signal, Value
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -13,7 +13,7 @@ from warploom.arch.interfaces import index_bits, pipe_bits
 from warploom.arch.isa import Pipe, TimingClass
 from warploom.arch.pipes import PipeConfig, Sharing
 from warploom.rtl.rotate import in_turn
-from warploom.rtl.select import lowest
+from warploom.rtl.select import lowest, merge
 
 
 class Dispatcher(wiring.Component):
@@ -71,44 +71,53 @@ class Dispatcher(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        timing = self._selected(self.timing)
-        selected = self._selected(self.pipe)
-        sent = {number: self.select.any() & (selected == number) for number in self._served}
-        credit = {number: self._credit(m, pipe, sent[number]) for number, pipe in self._served.items()}
-        parts = [{number: self._pipe_free(m, pipe, sent[number] & uses, timing, part) & credit[number]
-                  for number, pipe in self._served.items()} for part, uses in self._parts().items()]
-        slots = {number: self._slots(m, self._served[number], sent[number], timing) for number in self._sp}
-        accepts = [Cat(free.get(number, Const(0, 1)) for number in range(len(self._config.pipes))) for free in parts]
-
+        timing = Signal(5, name="selected_timing")
+        m.d.comb += timing.eq(merge(self.select, self.timing))
+        waiting = {number: self._waiting(m, number) for number in self._served}
+        accepted = [self._accepted(m, number, mask, timing) for number, mask in waiting.items()]
         available = Signal(self._config.holders)
-        for c in range(self._config.holders):
-            slot: Value = Const(1, 1)
-            for number in self._sp:
-                slot = Mux(self.pipe[c] == number, slots[number].bit_select(self.timing[c], 1), slot)
-            m.d.comb += available[c].eq(self.ready[c] & self._of_part(accepts, c).bit_select(self.pipe[c], 1) & slot)
-        self._select(m, available)
+        m.d.comb += available.eq(self.ready & reduce(or_, accepted))
+        if self._config.has_window:
+            self._select_next(m, available)
+        else:
+            in_order = [mask for number, mask in waiting.items() if number not in self._sp]
+            self._select_oldest(m, available, in_order, self._ages(m))
         return m
 
-    def _select(self, m: Module, available: Value) -> None:
-        """Select one of the ready instructions whose pipe accepts them."""
-        if self._config.has_window:
-            m.d.comb += self.select.eq(in_turn(m, self.busy & available))
-        else:
-            self._select_oldest(m, available, self._ages(m))
+    def _waiting(self, m: Module, number: int) -> Signal:
+        """The collectors whose instruction, if they hold one, is for a pipe."""
+        waiting = Signal(self._config.holders, name=f"{self._served[number].name}_waiting")
+        m.d.comb += waiting.eq(Cat(pipe == number for pipe in self.pipe))
+        return waiting
 
-    def _select_oldest(self, m: Module, available: Value, ages: list[Value]) -> None:
-        """Select the oldest of the ready instructions whose pipe accepts them, in order for SFU and MEM; if one
-        scheduler goes first, its oldest."""
+    def _accepted(self, m: Module, number: int, waiting: Signal, timing: Value) -> Value:
+        """Of the instructions for a pipe, those that it accepts."""
+        pipe, sent = self._served[number], Signal(name=f"{self._served[number].name}_sent")
+        m.d.comb += sent.eq((self.select & waiting).any())
+        parts = [Mux(self._pipe_free(m, pipe, (self.select & part).any(), timing, name), part, 0)
+                 for name, part in self._parts(waiting).items()]
+        accepted = Mux(self._credit(m, pipe, sent), reduce(or_, parts), 0)
+        if number in self._sp:
+            slots = Signal(max(pipe.timing_classes) + 1, name=f"{pipe.name}_slots")
+            m.d.comb += slots.eq(self._slots(m, pipe, sent, timing))
+            accepted &= Cat(slots.bit_select(each, 1) for each in self.timing)
+        return accepted
+
+    def _select_next(self, m: Module, available: Value) -> None:
+        """Select the next one, cyclically, of the ready instructions whose pipe accepts them."""
+        m.d.comb += self.select.eq(in_turn(m, self.busy & available))
+
+    def _select_oldest(self, m: Module, available: Value, in_order: list[Signal], ages: list[Value]) -> None:
+        """Select the oldest of the ready instructions whose pipe accepts them; if one scheduler goes first, its
+        oldest. `in_order`: the instructions for each pipe of SFU or MEM."""
         eligible = Signal(self._config.holders)
         first = self._of_scheduler(m, eligible)
         for c, older in enumerate(ages):
-            same_pipe = Cat(busy & (pipe == self.pipe[c]) for busy, pipe in zip(self.busy, self.pipe, strict=True))
+            before = reduce(or_, (Mux(mask[c], mask, 0) for mask in in_order), Const(0, 1)) & self.busy & older
             if self.is_shared:
-                same_pipe &= Cat(scheduler == self.scheduler[c] for scheduler in self.scheduler)
-            in_order = reduce(or_, (self.pipe[c] == number for number in self._served if number not in self._sp),
-                              Const(0, 1))
+                before &= Cat(scheduler == self.scheduler[c] for scheduler in self.scheduler)
             m.d.comb += [
-                eligible[c].eq(available[c] & ~(in_order & (same_pipe & older).any())),
+                eligible[c].eq(available[c] & ~before.any()),
                 self.select[c].eq(first[c] & ~(first & older).any()),
             ]
 
@@ -116,44 +125,37 @@ class Dispatcher(wiring.Component):
         """The eligible instructions of the scheduler that goes first, or of all of them."""
         if self._sharing not in (Sharing.STATIC, Sharing.FAIR):
             return eligible
-        holders, first = range(self._config.holders), Signal.like(eligible, name="first_of_scheduler")
-        requests = Cat(Cat(eligible[c] & (self.scheduler[c] == number) for c in holders).any()
-                       for number in range(self._config.schedulers))
-        turn = self._turn(m, requests)
-        m.d.comb += first.eq(eligible & Cat(turn.bit_select(self.scheduler[c], 1) for c in holders))
+        first, of_each = Signal.like(eligible, name="first_of_scheduler"), self._by_scheduler(eligible)
+        turn = self._turn(m, Cat(mask.any() for mask in of_each))
+        m.d.comb += first.eq(merge(turn, of_each))
         return first
 
     def _turn(self, m: Module, requests: Value) -> Value:
         """The scheduler that goes first, of those that have an eligible instruction."""
         return lowest(requests) if self._sharing is Sharing.STATIC else in_turn(m, requests)
 
-    def _parts(self) -> dict[str, Value]:
-        """The parts of each pipe by the end of their names, each with whether the selected instruction uses it."""
+    def _parts(self, waiting: Value) -> dict[str, Value]:
+        """The instructions for each part of a pipe, by the end of its name."""
         if self._sharing is not Sharing.EVEN:
-            return {"": Const(1, 1)}
-        scheduler = self._selected(self.scheduler)
-        return {f"_{number}": scheduler == number for number in range(self._config.schedulers)}
+            return {"": waiting}
+        return {f"_{number}": mask for number, mask in enumerate(self._by_scheduler(waiting))}
 
-    def _of_part(self, values: list[Value], c: int) -> Value:
-        """Of a value of each part, the one of the part that the instruction of a collector uses."""
-        return values[0] if len(values) == 1 else Array(values)[self.scheduler[c]]
+    def _by_scheduler(self, mask: Value) -> list[Value]:
+        """Of some instructions, those of each scheduler."""
+        return [mask & Cat(scheduler == number for scheduler in self.scheduler)
+                for number in range(self._config.schedulers)]
 
     def _ages(self, m: Module) -> list[Value]:
         """For each collector, those whose instruction was issued before its own."""
         return list(self.older)
 
-    def _selected(self, values: data.View) -> Value:
-        """The entry of the selected collector, zero if there is none."""
-        merged = 0
-        for c in range(self._config.holders):
-            merged |= Mux(self.select[c], values[c], 0)
-        return merged
-
     def _pipe_free(self, m: Module, pipe: PipeConfig, sent: Value, timing: Value, part: str) -> Value:
-        """Whether a part of a pipe accepts an instruction: its busy counter is zero. `sent`: an instruction is
-        dispatched to it now."""
+        """Whether a part of a pipe accepts an instruction: its busy counter is zero, if it is ever busy. `sent`: an
+        instruction is dispatched to it now."""
         longest = max(pipe.timing_of(timing_class).interval for timing_class in pipe.timing_classes)
-        busy = Signal(range(max(256, longest)), name=f"{pipe.name}_busy{part}")
+        if longest == 1:
+            return Const(1, 1)
+        busy = Signal(range(longest), name=f"{pipe.name}_busy{part}")
         with m.If(busy != 0):
             m.d.sync += busy.eq(busy - 1)
         with m.If(sent), m.Switch(timing):

@@ -153,8 +153,8 @@ class Favouring(Dispatcher):
 class Undivided(Dispatcher):
     """A pipe that is shared evenly has one part for all schedulers."""
 
-    def _parts(self) -> dict[str, Value]:
-        return {"": Const(1, 1)}
+    def _parts(self, waiting: Value) -> dict[str, Value]:
+        return {"": waiting}
 
 
 class Unturned(Arbiter):

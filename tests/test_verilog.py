@@ -172,6 +172,14 @@ def test_the_circuit_is_proven_equal(unit: str, tmp_path: Path) -> None:
               "hierarchy -top equiv; async2sync; equiv_simple; equiv_induct; equiv_status -assert\n", tmp_path, "equal")
 
 
+@pytest.mark.parametrize(("unit", "most"), [("Arbiter", 6), ("Dispatcher", 2)])
+def test_repeated_expressions_have_names(unit: str, most: int) -> None:
+    """Amaranth repeats an expression wherever it is used, so that cells may grow with the cube of the sizes."""
+    config = SmConfig.preset("kepler").with_settings(["banks=16", "collectors=16"])
+    text = verilog.to_rtlil(verilog.create(config, unit), module_name(unit), source_lines=False)
+    assert text.count("\n  cell ") < most * 16 * 16
+
+
 @cache
 def writeback() -> str:
     return verilog.to_verilog(verilog.create(SMALL, "Writeback"), "writeback")

@@ -49,7 +49,7 @@ class Thrifty(RotatingCoalescingArbiter):
 class Unfair(Dispatcher):
     """The lowest collector is always first."""
 
-    def _select(self, m: Module, available: Value) -> None:
+    def _select_next(self, m: Module, available: Value) -> None:
         m.d.comb += self.select.eq(first_from(m, self.busy & available, Const(1, len(available))))
 
 
