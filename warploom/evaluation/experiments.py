@@ -100,6 +100,9 @@ EXPERIMENTS = {
     "tfet": Experiment(
         "[TFET]: a register file of CMOS and TFET rows", "warploom.verbs.evaluate_tfet:show",
         ("warploom.evaluation.tfet:groups",), "tfet_gpu", "warploom.evaluation.machines:tfet", gpu=True),
+    "tfet_sms": Experiment(
+        "[TFET]: TFET rows of each of four SMs", "warploom.verbs.evaluate_tfet:by_sm",
+        ("warploom.evaluation.tfet_sms:groups",), "tfet_gpu", "warploom.evaluation.machines:tfet_sms", gpu=True),
     "calibration": Experiment(
         "instructions per cycle beside GPGPU-Sim's", "warploom.verbs.evaluate_figures:calibrated",
         ("warploom.evaluation.calibration:usual",), "gtx480", "warploom.evaluation.machines:calibration",

@@ -15,6 +15,7 @@ from warploom.evaluation import haws as of_haws
 from warploom.evaluation import locality as of_locality
 from warploom.evaluation import sampling as of_sampling
 from warploom.evaluation import tfet as of_tfet
+from warploom.evaluation import tfet_sms as of_tfet_sms
 from warploom.evaluation import units as of_units
 
 Configurations = dict[str, SmConfig]
@@ -79,6 +80,11 @@ def locality(gpu: GpuConfig, settings: Sequence[str]) -> dict[str, GpuConfig]:
 def tfet(gpu: GpuConfig, settings: Sequence[str]) -> dict[str, GpuConfig]:
     """A register file of CMOS and TFET rows, and what it is compared with."""
     return of_tfet.configurations(gpu, settings)
+
+
+def tfet_sms(gpu: GpuConfig, settings: Sequence[str]) -> dict[str, GpuConfig]:
+    """Four SMs with CMOS rows only, with both kinds, and with what balances them."""
+    return of_tfet_sms.configurations(gpu, settings)
 
 
 def sampling(config: SmConfig, _: Sequence[str]) -> Configurations:

@@ -105,6 +105,20 @@ class Study:
         self.groups = remaining(self.groups, simulated.runs)
         return simulated.runs
 
+    def by_case(self, work: Work[Case, R], doing: str) -> dict[Case, R]:
+        """The results of work on every case. Raises the first error."""
+        wanted = self.cases()
+        with report.counting(doing, len(wanted)) as done:
+            known = kept.results(work, wanted, lambda case: done(f"{case.workload}, {case.setting}"),
+                                 self.wanted.scheduler)
+        found: dict[Case, R] = {}
+        for case in wanted:
+            result = known[case]
+            if isinstance(result, WarploomError):
+                raise result
+            found[case] = result
+        return found
+
     def by_workload(self, work: Work[Sized, R], doing: str) -> dict[str, R]:
         """The results of work on every workload. Raises the first error if all fail."""
         wanted = {name: Sized(name, sized(name, self.wanted.size)) for name in self.names}

@@ -1,7 +1,7 @@
-"""``warploom evaluate tfet``: a register file of CMOS and TFET rows."""
+"""``warploom evaluate tfet`` and ``tfet_sms``: a register file of CMOS and TFET rows."""
 
 from warploom import report
-from warploom.evaluation import sensitivity, tfet
+from warploom.evaluation import sensitivity, tfet, tfet_sms
 from warploom.evaluation.study import Study
 from warploom.verbs import Body
 from warploom.verbs.evaluate_figures import recorded, shown
@@ -17,3 +17,11 @@ def show(study: Study) -> Body:
     carried = sensitivity.rows(tfet.headlines(), found)
     return {**body, **recorded(study, runs), "sensitivity": carried,
             "circumstances": [dict(zip(tfet.CIRCUMSTANCES, row, strict=True)) for row in rows]}
+
+
+def by_sm(study: Study) -> Body:
+    """The memory-intensive programs on several SMs."""
+    found = study.by_case(tfet_sms.WORK, "counting by SM")
+    rows = [of_sms.row(case.workload, case.setting) for case, of_sms in found.items()]
+    report.table(f"TFET rows by SM: {study.preset} ({', '.join(tfet_sms.SCALE)})", tfet_sms.COLUMNS, rows)
+    return {"by_sm": [dict(zip(tfet_sms.COLUMNS, row, strict=True)) for row in rows]}

@@ -1,0 +1,46 @@
+"""TFET rows by SM: what is counted, and what becomes of samples."""
+
+import pytest
+
+from warploom.arch.gpu import GpuConfig
+from warploom.evaluation import tfet_sms
+from warploom.evaluation.simulations import Case
+from warploom.evaluation.tfet_sms import WORK, BySm
+
+MACHINES = tfet_sms.configurations(GpuConfig.preset("tfet_gpu"), ())
+
+
+def test_machines_keep_the_bandwidth_of_an_sm() -> None:
+    whole, scaled = GpuConfig.preset("tfet_gpu"), MACHINES["baseline"]
+    for share in (lambda gpu: gpu.channels * gpu.dram_bytes, lambda gpu: gpu.slices * gpu.l2_sets):
+        assert 1 <= share(scaled) / 4 / (share(whole) / whole.sms) < 1.5
+    assert all(machine.sms == 4 for machine in MACHINES.values())
+
+
+def test_row_of_samples() -> None:
+    """In the second of two samples one SM has few free rows (below 15 %) and one many (above 40)."""
+    found = BySm(100, 250.0, 40.0, (10, 30), (10, 10), ((50.0, 60.0), (14.0, 41.0)))
+    named = dict(zip(tfet_sms.COLUMNS, found.row("one", "mem_ra"), strict=True))
+    assert named["served, %"] == 50 and named["free rows, %"] == pytest.approx(41.25)
+    assert named["spread, %"] == pytest.approx(18.5) and named["unbalanced, %"] == 50
+
+
+def test_counts_of_a_run() -> None:
+    """By SM, of which two get blocks of most launches; the text that is kept has all."""
+    case = Case("bfs_levels", "tiny", "mem_ra", MACHINES["mem_ra"])
+    found = tfet_sms.measured(case)
+    assert len(found.requests) == len(found.served) == 4 and sum(found.served)
+    assert all(served <= asked for served, asked in zip(found.served, found.requests, strict=True))
+    assert WORK.read(case, WORK.make(case)) == found
+
+
+def test_samples_of_free_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all SMs at the same time, in percent."""
+    monkeypatch.setattr("warploom.golden_model.gpu.samples.INTERVAL", 64)
+    free = tfet_sms.measured(Case("transpose", "tiny", "mem_ra", MACHINES["mem_ra"])).free
+    assert free and all(len(sample) == 4 and 0 <= min(sample) <= max(sample) <= 100 for sample in free)
+
+
+def test_no_requests_without_renaming() -> None:
+    found = tfet_sms.measured(Case("nearest_neighbour", "tiny", "baseline", MACHINES["baseline"]))
+    assert found.requests == (0, 0, 0, 0) and not found.free
