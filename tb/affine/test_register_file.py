@@ -76,7 +76,7 @@ class RegisterFileCheck:
         """Check one cycle, then write."""
         named = self._codecs["named"].unpack(seen["named"])
         warp = named["warp"]
-        values = self._codecs["values"].unpack(seen["values"])
+        values, entries = (self._codecs[name].unpack(seen[name]) for name in ("values", "entries"))
         for slot, expected in enumerate(self._values):
             if expected is not None:
                 wanted = {"base": expected.base, "stride": expected.stride % (1 << STRIDE_BITS)}
@@ -85,6 +85,8 @@ class RegisterFileCheck:
             address = warp, named[f"src{slot}"]
             tag = self._model.tag(*address)
             self._checker.equal(f"slot {slot} is compact", seen["compact"] >> slot & 1, int(tag is not Tag.GENERIC))
+            entry = affine_address(self._config, self._registers, *address)[1]
+            self._checker.equal(f"entry of slot {slot}", entries[str(slot)], entry)
             self._coverage.hit(tag.name)
             self._coverage.hit("after reset", address not in self._written)
             self._coverage.hit("the cycle after a change", address in self._just)
