@@ -224,7 +224,7 @@ class Surroundings:
     def _instructions(self, port: int) -> Iterator[dict[str, int] | None]:
         """Fields of an issue port, of the warps that it serves; `None` at the end."""
         again = range(self._config.window if self._has_window else 0)  # the others leave the collector for the file
-        hints = dict.fromkeys((name for name, _ in hint_fields(self._config)), 1)
+        hints = {name: int(name != "aside") for name, _ in hint_fields(self._config)}  # what is aside displaces nothing
         ports = self._config.issue_ports
         for warp in range(port, self._config.warps, ports):
             for number, register in enumerate([*range(REGISTERS), *again]):

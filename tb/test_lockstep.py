@@ -61,7 +61,9 @@ def test_what_no_bundled_kernel_does(seed: int) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("name", DIVERGENT)
+@pytest.mark.parametrize("name", [
+    name if name == "bfs" else pytest.param(name, marks=pytest.mark.long) for name in DIVERGENT
+])
 def test_shared_pipes(name: str, seed: int) -> None:
     """Pipes of SP, SFU and MEM that two schedulers share, by one policy each."""
     _compare(SmConfig.preset("small").with_settings([*SHARED]), name, seed)
@@ -113,9 +115,10 @@ def test_gating_changes_no_cycle(switch: str, kinds: list[str], seed: int) -> No
 
 
 @pytest.mark.rtl
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["bfs", "reduction"])
 @pytest.mark.parametrize("switch", [
-    pytest.param("off", marks=[on("cross_lane"), pytest.mark.long]), pytest.param("on", marks=on("cross_lane reg")),
+    pytest.param("off", marks=on("cross_lane")), pytest.param("on", marks=on("cross_lane reg")),
 ])
 def test_gating_across_lanes(switch: str, name: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"coalescing={switch}", "gating=cross_lane"])
@@ -131,7 +134,7 @@ def test_gating_across_lanes(switch: str, name: str, seed: int) -> None:
     pytest.param("small", "bypass=bow_wr entries=6 coalescing=off", ["hotspot"],
                  marks=[on("bow_wr of 6"), pytest.mark.long]),
     pytest.param("small", "bypass=bow_wr entries=6 gating=in_lane coalescing=on", ["reduction", "bfs"],
-                 marks=on("bow_wr in_lane reg")),
+                 marks=[on("bow_wr in_lane reg"), pytest.mark.long]),
     pytest.param("small", "bypass=bow_hints entries=6 coalescing=on", ["reduction", "bfs", "hotspot", "matmul"],
                  marks=[on("bow_hints reg"), pytest.mark.long]),
     pytest.param("small", "bypass=bow_hints entries=12 coalescing=off", ["matmul", "bfs"], marks=pytest.mark.long),
@@ -156,10 +159,10 @@ def test_windows(preset: str, settings: str, names: list[str], seed: int) -> Non
     pytest.param(("affine=a",), ["vector_add", "reduction"], marks=[on("a"), pytest.mark.long]),
     pytest.param(CORES["abm"], ["histogram", "bfs"], marks=[on("abm"), pytest.mark.long]),
     pytest.param(CORES["abm cross_lane write"], ["reduction", "hotspot"], marks=on("abm cross_lane write")),
-    pytest.param(CORES["abm bow_hints cross_lane"], ["vector_add", "pathfinder"],
-                 marks=on("abm bow_hints cross_lane")),
-    pytest.param((*CORES["abm bow_hints cross_lane"], "affine=ab"), ["reduction"],  # the same hardware
-                 marks=on("abm bow_hints cross_lane")),
+    pytest.param(CORES["abm bow_hints cross_lane reg"], ["vector_add", "pathfinder"],
+                 marks=on("abm bow_hints cross_lane reg")),
+    pytest.param((*CORES["abm bow_hints cross_lane reg"], "affine=ab"), ["reduction"],  # the same hardware
+                 marks=on("abm bow_hints cross_lane reg")),
 ])
 def test_affine_unit(settings: Settings, names: list[str], seed: int) -> None:
     """Kernels with parallel and with divergent warps, and programs that use the uniform unit."""

@@ -28,6 +28,7 @@ from warploom.tb.tape import Recorder
 STORED = "stored_data"
 PROGRAMS = Path(__file__).parent / "ptx"
 ALWAYS = {"probe", "activity", "dispatch__valid", "dispatch__payload", STORED}
+AFFINE = {"outcome_0__valid", "outcome_0__payload", "uniform_0__valid"}
 CORES = cores()
 on = pytest.mark.xdist_group
 """The core of `warploom.tb.test_datapath` that a test runs on."""
@@ -92,9 +93,10 @@ class Noted(Recorder):
 @pytest.mark.rtl
 @pytest.mark.parametrize(("settings", "more"), [
     pytest.param((), set(), marks=[on("baseline"), pytest.mark.long]),
-    pytest.param(CORES["abm cross_lane write"], {"address_ready", "outcome_0__valid", "outcome_0__payload",
-                                                 "uniform_0__valid"}, marks=on("abm cross_lane write")),
-    pytest.param(CORES["bow_wr in_lane reg"], {"free_entries"}, marks=on("bow_wr in_lane reg")),
+    pytest.param(CORES["abm cross_lane write"], AFFINE | {"address_ready"},
+                 marks=[on("abm cross_lane write"), pytest.mark.long]),
+    pytest.param(CORES["abm bow_hints cross_lane reg"], AFFINE | {"free_entries"},
+                 marks=on("abm bow_hints cross_lane reg")),
 ])
 def test_every_port_is_compared_in_every_cycle(
     settings: Settings, more: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int

@@ -13,7 +13,7 @@ from warploom.golden_model.words import ALL_LANES, broadcast
 from warploom.tb import runner
 from warploom.tb.bench import Driver, Ports
 
-CORE = "abm bow_hints cross_lane"
+CORE = "abm bow_hints cross_lane reg"
 CONFIG = SmConfig.preset("small").with_settings([*cores()[CORE]])
 WARP, VALUE = 5, 7
 

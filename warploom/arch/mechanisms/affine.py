@@ -69,8 +69,8 @@ AFFINE = Mechanism(
         Core("abm", ("affine=abm", "schedulers=2"), is_long=True),
         Core("abm cross_lane write",
              ("affine=abm", "schedulers=4", "gating=cross_lane", "coalescing=on", "alignment=write")),
-        Core("abm bow_hints cross_lane",
-             ("affine=abm", "schedulers=2", "bypass=bow_hints", "gating=cross_lane", "entries=6")),
+        Core("abm bow_hints cross_lane reg", ("affine=abm", "schedulers=2", "bypass=bow_hints", "entries=6",
+                                              "gating=cross_lane", "coalescing=on", "alignment=reg")),
     ),
     coverage=(
         Points(("accepted", "refused", "squashed", "uniform unit", "attempts of all sets", "uniform operand",

@@ -72,7 +72,7 @@ GATING = Mechanism(
         Core("in_lane", ("gating=in_lane",), is_long=True),
         Core("cross_lane", ("gating=cross_lane",), is_long=True),
         Core("in_lane write", ("gating=in_lane", "coalescing=on", "alignment=write"), is_long=True),
-        Core("cross_lane reg", ("gating=cross_lane", "coalescing=on", "alignment=reg")),
+        Core("cross_lane reg", ("gating=cross_lane", "coalescing=on", "alignment=reg"), is_long=True),
     ),
     coverage=(
         Points(("outcome ZERO", "outcome A", "outcome B", "outcome C"), ZERO_MASK),
