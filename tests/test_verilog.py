@@ -32,7 +32,8 @@ ALL = GATED.with_settings(["bypass=bow_wr", "affine=abm"])
 
 
 LARGE = {"Datapath", "IntegerUnit", "HoldingLane", "GatedLane", "BypassingCollector", "AffineUnit", "Collector",
-         "GatedCoalescingOperandPath", "Writeback", "CoalescingArbiter", "Banks", "RegisterFile", "OperandStore"}
+         "GatedCoalescingOperandPath", "Writeback", "CoalescingArbiter", "Banks", "RegisterFile", "OperandStore",
+         "DataCache"}
 """Units that take long, or are similar to another one: only the long regression checks them."""
 
 

@@ -76,7 +76,8 @@ class Bank:
     def __init__(self, lines: int = LINES, banks: int = 1, number: int = 0, *, word_bytes: int = 4,
                  writable: bool = True, beats: int = 4) -> None:
         self.state = State.CLEAR
-        self.busy, self.failed, self.failed_line = True, False, 0
+        self.busy, self.failed = True, False
+        self.failed_line = 0
         self.entries, self.rows = [Entry() for _ in range(lines)], [0] * lines
         self._number, self._word_bytes, self._writable, self._beats = number, word_bytes, writable, beats
         self._shift = OFFSET_BITS + (banks - 1).bit_length()

@@ -1,6 +1,6 @@
 """Signatures of the L1, and their rules as assertions."""
 
-from amaranth import Cat, Module, ResetSignal, Signal
+from amaranth import Cat, Module, ResetSignal, Signal, Value
 from amaranth.hdl import Assert, Format
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -28,8 +28,13 @@ def request_stream(fields: list[tuple[str, int]]) -> stream.Signature:
 
 def assert_stable(m: Module, port: wiring.PureInterface, name: str) -> None:
     """Stop a simulation if what a stream offers changes before it is taken."""
-    shown = Cat(port.valid, port.payload)
+    assert_held(m, port.valid, port.ready, Value.cast(port.payload), name)
+
+
+def assert_held(m: Module, valid: Value, ready: Value, payload: Value, name: str) -> None:
+    """The same for a handshake without a stream."""
+    shown = Cat(valid, payload)
     waited, before = Signal(name=f"{name}_waited"), Signal(len(shown), name=f"{name}_before")
-    m.d.sync += [waited.eq(port.valid & ~port.ready), before.eq(shown)]
+    m.d.sync += [waited.eq(valid & ~ready), before.eq(shown)]
     with m.If(waited & ~ResetSignal()):
         m.d.sync += Assert(shown == before, Format(f"{name} changes while it waits\n"))

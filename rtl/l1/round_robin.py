@@ -32,12 +32,13 @@ class RoundRobin(wiring.Component):
     def __init__(self, *, count: int) -> None:
         check_positive(count=count)
         super().__init__({"request": In(count), "served": In(1), "grant": Out(count)})
+        self.behind = Signal(count)
+        """The state: those behind the one that was served last."""
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        behind = Signal.like(self.request)  # those behind the one served last
-        after = self.request & behind
+        after = self.request & self.behind
         m.d.comb += self.grant.eq(Mux(after.any(), lowest(after), lowest(self.request)))
         with m.If(self.served & self.request.any()):
-            m.d.sync += behind.eq(Cat(self.grant[:number].any() for number in range(len(behind))))
+            m.d.sync += self.behind.eq(Cat(self.grant[:number].any() for number in range(len(self.grant))))
         return m

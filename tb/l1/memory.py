@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from warploom.arch.l1 import LINE_BITS
 from warploom.tb.bench import Stimulus
@@ -30,7 +30,6 @@ class Outside:
     _sent: int = 0
     _bad: int | None = None
     _writes: int | None = None
-    log: list[tuple[bool, int]] = field(default_factory=list)
 
     def step(self, offer: tuple[bool, int, int] | None) -> Stimulus:
         """The inputs of a cycle in which the bank offers to write or read a line: its address and contents."""
@@ -44,7 +43,6 @@ class Outside:
         if offer is None:
             return {}
         write, address, line = offer
-        self.log.append((write, address))
         if write:
             self._writes = address
             if address not in self.refused.writes:

@@ -7,9 +7,13 @@ from amaranth import Const, Module, Mux, Value
 from amaranth.lib import wiring
 
 from warploom.arch.config import SmConfig
-from warploom.arch.l1 import LINE_BYTES, Operation
+from warploom.arch.l1 import LINE_BYTES, PORTS, Operation
 from warploom.rtl.l1.bank import CacheBank
+from warploom.rtl.l1.data_cache import DataCache
+from warploom.rtl.l1.whole import L1
 from warploom.tb.l1.test_bank import BANK
+from warploom.tb.l1.test_data_cache import SMALL as SMALL_CACHE
+from warploom.tb.l1.test_whole import SMALL as SMALL_L1
 from warploom.tb.mutants import Mutant, Tampered
 
 Change = Callable[[Any, Module], None]
@@ -88,6 +92,72 @@ def _forgotten_error(bank: Any, m: Module) -> None:
         m.d.comb += bank._new.valid.eq(1)
 
 
+def _part(name: str, change: Change) -> Change:
+    """A change of a part."""
+    return lambda unit, m: changed(getattr(m.submodules, name), change) and None
+
+
+def _data_cache(bug: str, change: Change) -> Mutant:
+    return Mutant("DataCache", "warploom.tb.l1.test_data_cache", bug,
+                  lambda config: changed(DataCache(**SMALL_CACHE), change))
+
+
+def _bus(bug: str, change: Change) -> Mutant:
+    return Mutant("L1", "warploom.tb.l1.test_whole", bug,
+                  lambda config: changed(L1(**SMALL_L1), _part("bus", change)))
+
+
+def _same_slots(cache: Any, m: Module) -> None:
+    """Port 1 gets the slot numbers of port 0."""
+    m.d.comb += m.submodules.requests.slot[1].eq(m.submodules.responses.slot[0])
+
+
+def _more_slots(cache: Any, m: Module) -> None:
+    m.d.comb += m.submodules.requests.free.eq(-1)
+
+
+def _stuck(choice: str) -> Change:
+    """A round robin in which nobody counts as served."""
+    def change(part: Any, m: Module) -> None:
+        m.d.comb += getattr(m.submodules, choice).served.eq(0)
+
+    return change
+
+
+def _silent_errors(responses: Any, m: Module) -> None:
+    m.d.comb += [getattr(m.submodules, f"buffer_{port}").answer.error.eq(0) for port in range(PORTS)]
+
+
+def _lost_answers(responses: Any, m: Module) -> None:
+    m.d.comb += [bank.ready.eq(1) for bank in responses.banks]
+    for port in range(PORTS):
+        choice = getattr(m.submodules, f"choice_{port}")
+        m.d.comb += getattr(m.submodules, f"buffer_{port}").fill.eq(choice.grant[:4].any())
+
+
+def _early_address(bus: Any, m: Module) -> None:
+    """The address of a write ends after a cycle."""
+    with m.If(bus.axi.awvalid):
+        m.d.sync += bus.axi.awvalid.eq(0)
+
+
+def _early_write(bus: Any, m: Module) -> None:
+    m.d.comb += bus._written.eq(bus.axi.awvalid & bus.axi.awready)
+
+
+def _short_burst(bus: Any, m: Module) -> None:
+    m.d.comb += bus.axi.arlen.eq(2)
+
+
+def _blind(bus: Any, m: Module) -> None:
+    m.d.comb += [bank.written.error.eq(0) for bank in bus.banks]
+
+
+def _confused(bus: Any, m: Module) -> None:
+    """Bank 0 gets the beats of the instruction cache, too."""
+    m.d.comb += bus.banks[0].beat.valid.eq(bus.axi.rvalid & (bus.axi.rid[:3] == 0))
+
+
 MUTANTS = (
     _input("writes bytes that are not in the mask", "request__payload", _masked),
     _input("does not see errors of writes", "memory__written__error", lambda o: Const(0)),
@@ -109,4 +179,18 @@ MUTANTS = (
     _driven("does not flush the last rows", _stops_early),
     _driven("keeps lines that were flushed", _keeps_lines),
     _driven("reports the last failure of a flush", _last_failure),
+    _data_cache("gives port 1 the slots of port 0", _same_slots),
+    _data_cache("sends requests without a free slot", _more_slots),
+    _data_cache("does not give the ports of bank 0 turns", _part("requests", _stuck("choice_0"))),
+    _data_cache("does not give the banks turns", _part("responses", _stuck("choice_9"))),
+    _data_cache("does not pass errors", _part("responses", _silent_errors)),
+    _data_cache("loses answers of the upper banks", _part("responses", _lost_answers)),
+    _bus("ends an address before it is taken", _early_address),
+    _bus("accepts a write before its data is taken", _early_write),
+    _bus("reads three beats", _short_burst),
+    _bus("does not see errors of writes", _blind),
+    _bus("gives beats to two banks", _confused),
+    _bus("does not give banks turns to read", _stuck("ar_choice")),
+    Mutant("L1", "warploom.tb.l1.test_whole", "does not invalidate instructions",
+           lambda c: Tampered(L1(**SMALL_L1), lambda o, m: {"invalidate": Const(0)})),
 )

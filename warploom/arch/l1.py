@@ -28,6 +28,14 @@ PORTS = NARROW_PORTS + 1
 BEAT_BITS = 64
 """Data of one transfer of the bus."""
 
+MASTERS = BANKS + 1
+"""Memory ports that share the bus: those of the data cache, and of the instruction cache."""
+
+INSTRUCTIONS = BANKS
+"""The number of the instruction cache among them."""
+
+ID_BITS = 4
+
 RESPONSES = 3
 """Entries of the response queue of a bank."""
 
@@ -80,3 +88,11 @@ def tagged(fields: Fields, tag_bits: int) -> Fields:
 
 BANK_FIELDS: Fields = [*WIDE_FIELDS, ("wide", 1)]
 """A request to a bank of the data cache. Narrow ones have `compare` above `data` in the field `data`."""
+
+SLOT_BITS = (SLOTS - 1).bit_length()
+PORT_BITS = (PORTS - 1).bit_length()
+
+TAG_FIELDS: Fields = [("slot", SLOT_BITS), ("port", PORT_BITS)]
+"""The tag of a request to a bank of the data cache."""
+
+TAG_BITS = SLOT_BITS + PORT_BITS

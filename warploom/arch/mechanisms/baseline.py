@@ -100,6 +100,8 @@ BASELINE = Mechanism(
         Unit("Converter", "warploom.rtl.float.convert.Converter", alone=True),
         Unit("Divider", "warploom.rtl.float.divide.Divider", alone=True),
         Unit("CacheBank", "warploom.rtl.l1.bank.CacheBank", fixed={"banks": 8, "tag_bits": 7}, probe=PROBE, alone=True),
+        Unit("DataCache", "warploom.rtl.l1.data_cache.DataCache", probe=PROBE, alone=True),
+        Unit("L1", "warploom.rtl.l1.whole.L1", probe=PROBE, alone=True),
     ),
     model_only=(ModelOnly("scheduler", (Scheduler.LOCALITY,), "a picker of the front end", "lrr"),
                 ModelOnly("scheduler", (Scheduler.CTA_AWARE,), "a comparator", "lrr"),
