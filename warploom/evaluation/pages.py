@@ -78,7 +78,8 @@ def made_with(experiment: str) -> str:
     averaged = f" Averages: {' / '.join(groups)}." if len(groups) > 1 else ""
     machine = found["configuration"]
     kind = "GPU" if "sm" in machine else "Preset"
-    return (f"{kind} `{machine['name']}`, {found['size']} size, commit `{found['commit'][:12]}`.{averaged}\n")
+    blocks = f", {found['blocks']} blocks of each launch" if found.get("blocks") else ""
+    return f"{kind} `{machine['name']}`, {found['size']} size{blocks}, commit `{found['commit'][:12]}`.{averaged}\n"
 
 
 def averages(rows: Sequence[tuple[str, str, Sequence[Quantity]]]) -> str:

@@ -24,4 +24,5 @@ def by_sm(study: Study) -> Body:
     found = study.by_case(tfet_sms.WORK, "counting by SM")
     rows = [of_sms.row(case.workload, case.setting) for case, of_sms in found.items()]
     report.table(f"TFET rows by SM: {study.preset} ({', '.join(tfet_sms.SCALE)})", tfet_sms.COLUMNS, rows)
-    return {"by_sm": [dict(zip(tfet_sms.COLUMNS, row, strict=True)) for row in rows]}
+    return {"size": study.wanted.size, "groups": study.groups,
+            "by_sm": [dict(zip(tfet_sms.COLUMNS, row, strict=True)) for row in rows]}
