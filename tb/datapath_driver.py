@@ -224,13 +224,15 @@ class Surroundings:
     def _instructions(self, port: int) -> Iterator[dict[str, int] | None]:
         """Fields of an issue port, of the warps that it serves; `None` at the end."""
         again = range(self._config.window if self._has_window else 0)  # the others leave the collector for the file
-        hints = {name: int(name != "aside") for name, _ in hint_fields(self._config)}  # what is aside displaces nothing
+        hints = dict.fromkeys((name for name, _ in hint_fields(self._config)), 1)
         ports = self._config.issue_ports
         for warp in range(port, self._config.warps, ports):
             for number, register in enumerate([*range(REGISTERS), *again]):
                 fields = self._fields(next(self._tags), Op.MOV, warp) | {
                     "dst": register, "writes": 1, "reads": 0, "imm_slot": 0, "lanes": ALL_LANES, "full": 1, **hints,
                 }
+                if "aside" in fields:
+                    fields["aside"] = 0  # it counts in the window
                 yield self._with_window(fields, first=number == 0)
         for _ in range(self._count // ports):
             op = self._rng.choice(OPS + 3 * [instruction.op for instruction in OUTSIDE])
