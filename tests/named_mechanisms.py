@@ -1,5 +1,5 @@
-"""The Python files that name a mechanism, by import or identifier, outside its own folders, its descriptor and the
-evaluation. As a table: ``python tests/named_mechanisms.py``."""
+"""The Python files that name a mechanism, by import or identifier, outside its own folders, its descriptor, the
+evaluation, and the FG-SIMT engine, a machine of its own. As a table: ``python tests/named_mechanisms.py``."""
 
 import ast
 from collections.abc import Iterator
@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LOOKED_AT = ("rtl", "golden_model", "tb", "synth", "warploom")
 
 DESCRIPTORS = ROOT / "warploom" / "arch" / "mechanisms"
+ENGINE = "fg_simt"
 EVALUATION = (ROOT / "warploom" / "evaluation", *(ROOT / "warploom" / "verbs").glob("evaluate*.py"))
 
 

@@ -155,6 +155,7 @@ class Op(IntEnum):
     PLOP3 = 69  # pdst = bit (p << 2 | q << 1 | r) of `lut`; p, q, r are predicate numbers in slots 0..2
     TRAP = 70  # stop the kernel with an error
     NOP = 71
+    LAUNCH = 72  # of a control processor: run the kernel of the launch block at b with a threads; dst = status
 
 
 _ARITH = ("rounding", "ftz", "sat")

@@ -1,0 +1,127 @@
+"""`AffineRegisters`: compact registers and uniform predicates of the current warp, and what is computed from them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from warploom.arch.encoding import encode_modifiers
+from warploom.arch.fg_simt.sizes import PREDICATES, REGISTERS
+from warploom.arch.isa import PT, RZ, Instruction
+from warploom.arch.mechanisms import Affine
+from warploom.arch.modifiers import Combine
+from warploom.golden_model.affine.rules import COMPARISONS, UNIFORM_OPS, Operation, execute, is_eligible
+from warploom.golden_model.compact import Compact
+from warploom.golden_model.fg_simt.lanes import LANE
+from warploom.golden_model.fg_simt.micro import Predicate, Register, Source
+from warploom.golden_model.lane import decode_modifiers
+
+
+class Known(NamedTuple):
+    """Results that are the same in all lanes or linear in the lane: a register and a predicate, None if not written."""
+
+    word: Compact | None
+    holds: bool | None
+
+
+class AffineRegisters:
+    """The ASRF, and the tags of predicates: None is generic."""
+
+    observed = ("uniform_registers", "affine_registers", "uniform_predicates", "predicate_values")
+
+    def __init__(self, affine: Affine) -> None:
+        self.affine = affine
+        self._registers: list[Compact | None] = [None] * REGISTERS
+        self._predicates: list[bool | None] = [None] * PREDICATES
+
+    def reset(self) -> None:
+        """A new warp: everything is generic."""
+        self._registers = [None] * REGISTERS
+        self._predicates = [None] * PREDICATES
+
+    def register(self, number: int) -> Compact | None:
+        """A compact register, None if it is generic."""
+        return None if number == RZ else self._registers[number]
+
+    def predicate(self, number: int) -> bool | None:
+        """A uniform predicate, None if it is generic."""
+        return None if number == PT else self._predicates[number]
+
+    def write(self, i: Instruction, known: Known) -> None:
+        """The results of an instruction; generic what is not known."""
+        if i.dst != RZ:
+            self._registers[i.dst] = known.word
+        if i.pdst != PT:
+            self._predicates[i.pdst] = known.holds
+
+    def expand(self, i: Instruction) -> Known:
+        """The compact destinations of an instruction, which become generic."""
+        known = Known(self.register(i.dst), self.predicate(i.pdst))
+        self.write(i, Known(None, None))
+        return known
+
+    def resolve(self, source: Source) -> Source:
+        """An operand, with a compact register or uniform predicate as a constant."""
+        if isinstance(source, Register):
+            compact = self._registers[source.number]
+            return source if compact is None else spread(compact)
+        if isinstance(source, Predicate):
+            held = self._predicates[source.number]
+            return source if held is None else np.array([held != source.inverted])
+        return source
+
+    def slot(self, source: Source) -> Compact | None:
+        """An operand as base and stride, None if it is generic."""
+        if isinstance(source, Register):
+            return self._registers[source.number]
+        return Compact(int(source[0])) if isinstance(source, np.ndarray) and len(source) == 1 else None
+
+    def attempt(self, i: Instruction, slots: tuple[Compact | None, ...], pred: Source) -> Known | None:
+        """The results of an instruction, None if they are not compact. `pred` is its predicate operand, resolved."""
+        if not is_eligible(i, self.affine) or i.op in UNIFORM_OPS or not isinstance(pred, np.ndarray):
+            return None
+        a, b, c = slots
+        if a is None or b is None or c is None:
+            return None
+        modifiers = decode_modifiers(i.op, encode_modifiers(i))
+        answer = execute(Operation(i.op, modifiers, i.pdst != PT), (a, b, c), int(pred[0]))
+        if answer is None:
+            return None
+        holds = bool(answer.holds)
+        if i.op in COMPARISONS:
+            holds = _combined(i, holds, bool(pred[0]))
+        return Known(answer.result, holds if i.pdst != PT else None)
+
+    def logic(self, i: Instruction, operands: tuple[Source, ...]) -> Known | None:
+        """The result of PLOP3 on predicates that are all uniform."""
+        if not self.affine.has_branches:
+            return None
+        row = 0
+        for operand in operands:
+            if not isinstance(operand, np.ndarray):
+                return None
+            row = row << 1 | int(operand[0])
+        return Known(None, bool(i.lut >> row & 1))
+
+    def observe(self) -> list[int]:
+        """See `warploom.golden_model.observation.Part`."""
+        bits = [0, 0, 0, 0]
+        for number, compact in enumerate(self._registers):
+            if compact is not None:
+                bits[1 if compact.stride else 0] |= 1 << number
+        for number, held in enumerate(self._predicates):
+            bits[2] |= (held is not None) << number
+            bits[3] |= bool(held) << number
+        return bits
+
+
+def spread(compact: Compact) -> np.ndarray:
+    """The value of each lane."""
+    if not compact.stride:
+        return np.array([compact.base], np.uint32)
+    return np.uint32(compact.base) + LANE * np.uint32(compact.stride & 0xFFFFFFFF)
+
+
+def _combined(i: Instruction, test: bool, pred: bool) -> bool:
+    return {Combine.AND: test and pred, Combine.OR: test or pred, Combine.XOR: test != pred}[i.combine]
+
+

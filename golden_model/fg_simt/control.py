@@ -1,0 +1,325 @@
+"""`ControlProcessor`: during a kernel, the fetch unit of the lanes: fragments, branches, what goes to the issue unit.
+
+Its methods are generators: a `yield` ends a cycle. `room` and `quiet` are those of the issue unit at its start.
+"""
+
+from collections import Counter
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from warploom.arch.fg_simt.code import refusal
+from warploom.arch.fg_simt.image import LaunchBlock
+from warploom.arch.fg_simt.sizes import LANES, MULTIPLY_CYCLES, Cause, status
+from warploom.arch.isa import PT, RZ, Instruction, Op
+from warploom.arch.mechanisms import Affine
+from warploom.arch.modifiers import Space, Vote
+from warploom.golden_model.compact import Compact
+from warploom.golden_model.fg_simt.affine import AffineRegisters, Known, spread
+from warploom.golden_model.fg_simt.fetch import Fetch
+from warploom.golden_model.fg_simt.fragments import Fragments
+from warploom.golden_model.fg_simt.host import Port, StopError, decoded, extended_word
+from warploom.golden_model.fg_simt.issue import IssueUnit
+from warploom.golden_model.fg_simt.lanes import locate
+from warploom.golden_model.fg_simt.memory import Answer, Request
+from warploom.golden_model.fg_simt.memory_unit import MemoryUnit
+from warploom.golden_model.fg_simt.micro import (
+    TRUE,
+    ZERO,
+    Kind,
+    Micro,
+    Register,
+    Source,
+    collect,
+    constant,
+    give,
+    micro,
+    predicate,
+    predicate_operand,
+)
+from warploom.golden_model.fg_simt.shared_loads import SharedLoads
+from warploom.golden_model.fg_simt.steps import Steps, wait
+from warploom.golden_model.fg_simt.threads import Threads
+
+ALL = 0xFFFFFFFF
+WALK_CYCLES = 32
+
+
+class Parts(NamedTuple):
+    """What the control processor works with."""
+
+    fetch: Fetch
+    issue: IssueUnit
+    memory: MemoryUnit
+    port: Port
+
+
+@lru_cache(maxsize=1 << 12)
+def _decoded(pc: int, answer: Answer) -> Instruction:
+    i = decoded(pc, answer)
+    if refusal(i):
+        raise StopError(Cause.ILLEGAL, pc)
+    return i
+
+
+class ControlProcessor:
+    """The CP in kernel mode. `counts` are instructions and events of all kernels."""
+
+    def __init__(self, affine: Affine, parts: Parts) -> None:
+        self._fetch, self._issue, self._memory, self._port = parts
+        self.fragments, self.affine, self.shared = Fragments(), AffineRegisters(affine), SharedLoads()
+        self.room = self.quiet = True
+        self.is_running = False
+        self.counts: Counter[str] = Counter()
+        self._threads: Threads
+        self._block: LaunchBlock
+
+    def kernel(self, block: LaunchBlock, threads: int) -> Steps[int]:
+        """Runs a kernel; returns its status."""
+        self._threads, self._block, self._issue.block = Threads(block, threads), block, block
+        self._fetch.stop()
+        self.is_running = True
+        result = 0
+        try:
+            while self._threads.left:
+                yield from self._warp()
+            while self._memory.in_flight:
+                yield
+        except StopError as stop:
+            result = status(*stop.fault)
+            self.is_running = False
+            yield from self._stop()
+        self.is_running = False
+        self.shared.invalidate()
+        return result
+
+    def _stop(self) -> Steps[None]:
+        """After a fault: nothing more is sent, and all answers come in."""
+        self._fetch.stop()
+        self._issue.discard()
+        self._memory.discard()
+        yield
+        yield from self._port.drain()
+        while not (self._memory.is_quiet() and self.quiet):
+            yield
+        self._memory.reset()
+
+    def _warp(self) -> Steps[None]:
+        """The current warp, from its first instruction to its last."""
+        self.fragments.start(self._threads.mask)
+        self.affine.reset()
+        self._fetch.redirect(0, self._block.code)
+        for _ in range(WALK_CYCLES if self._threads.is_walked else 1):
+            yield
+        while self.fragments.mask:
+            self.fragments.merge()
+            if self.fragments.change():
+                self._fetch.redirect(self.fragments.pc)
+            elif self._fetch.queue:
+                yield from self._execute()
+            yield
+        while not self.quiet:
+            yield
+        self._threads.advance()
+
+    # ------------------------------------------------------------ one instruction, but for its last cycle
+
+    def _execute(self) -> Steps[None]:
+        fragments = self.fragments
+        i = _decoded(*self._fetch.queue[0])
+        pc = fragments.pc
+        words: dict[int, int] = {}
+        if i.param:
+            words[i.imm_slot] = yield from self._shared(self._block.parameters + i.imm)
+            self.counts["shared_loads"] += 1
+        self._count(i)
+        guard = self.affine.resolve(predicate(i.guard, i.guard_not))
+        if isinstance(guard, np.ndarray) and not guard[0]:
+            self._next()
+        elif i.op in (Op.BRA, Op.EXIT, Op.TRAP):
+            lanes = fragments.mask
+            if not isinstance(guard, np.ndarray):
+                lanes &= yield from self._mask(guard)
+            self._fetch.queue.popleft()
+            self._go(i, lanes)
+        elif i.op in (Op.BAR, Op.MEMBAR):
+            while not self.quiet or self._memory.in_flight:
+                yield
+            if i.op is Op.BAR and not fragments.is_whole:
+                raise StopError(Cause.BARRIER, pc)
+            self._next()
+        else:
+            if i.op is Op.VOTE:
+                yield from self._vote(i)
+            elif i.op is not Op.NOP:
+                yield from self._data(i, words, guard)
+            self._next()
+
+    def _count(self, i: Instruction) -> None:
+        self.counts["instructions"] += 1
+        self.counts["threads"] += self.fragments.mask.bit_count()
+        self.counts["divergent"] += not self.fragments.is_whole
+        kind = ("control" if i.op >= Op.BRA and i.op is not Op.PLOP3 else "memory" if i.op >= Op.LD and i.op < Op.BRA
+                else "float" if Op.FADD <= i.op <= Op.CVT or i.op in (Op.FDIV, Op.FRCP) else "integer")
+        self.counts[kind] += 1
+        self.counts["loads"] += i.op is Op.LD
+        self.counts["branches"] += i.op is Op.BRA and i.guarded
+
+    def _next(self) -> None:
+        """The instruction is over; its fragment goes on behind it."""
+        self._fetch.queue.popleft()
+        self.fragments.pc += 1
+
+    def _go(self, i: Instruction, lanes: int) -> None:
+        """A branch, exit or trap of some lanes, maybe none."""
+        fragments = self.fragments
+        pc = fragments.pc
+        if not lanes:
+            fragments.pc += 1
+        elif i.op is Op.TRAP:
+            raise StopError(Cause.TRAP, pc)
+        elif i.op is Op.EXIT:
+            if not fragments.leave(lanes):
+                self._fetch.redirect(fragments.pc)
+        elif lanes != fragments.mask:
+            fragments.branch(lanes, i.imm)
+        else:
+            fragments.pc = i.imm
+            if i.imm != pc + 1:
+                self._fetch.redirect(i.imm)
+
+    def _mask(self, holds: Source) -> Steps[int]:
+        """The active lanes in which a predicate holds."""
+        if isinstance(holds, np.ndarray):
+            return self.fragments.mask if holds[0] else 0
+        yield from self._send(collect(self.fragments.pc, self.fragments.mask, holds))
+        while True:
+            yield
+            mask = self._issue.take_mask()
+            if mask is not None:
+                return mask
+
+    def _send(self, sent: Micro) -> Steps[None]:
+        """An operation enters the SIQ at the end of the cycle."""
+        while not self.room:
+            yield
+        self._issue.queue.append(sent)
+
+    def _vote(self, i: Instruction) -> Steps[None]:
+        """The result of a vote becomes a constant."""
+        members = self.fragments.mask & i.imm
+        holds = yield from self._mask(self.affine.resolve(predicate(i.psrc, i.psrc_not)))
+        holds &= members
+        if i.vote is Vote.BALLOT:
+            yield from self._data(Instruction(op=Op.MOV, dst=i.dst, imm=holds, imm_slot=0), {}, TRUE)
+        else:
+            result = {Vote.ALL: holds == members, Vote.ANY: holds != 0, Vote.UNI: holds in (0, members)}[i.vote]
+            yield from self._data(Instruction(op=Op.PLOP3, pdst=i.pdst, lut=0xFF * result), {}, TRUE)
+
+    # ------------------------------------------------------------ data
+
+    def _data(self, i: Instruction, words: dict[int, int], guard: Source) -> Steps[None]:
+        """Expansion, then the CP's affine unit or the lanes."""
+        fragments, affine = self.fragments, self.affine
+        full = fragments.is_whole and isinstance(guard, np.ndarray)
+        if not full:
+            yield from self._expand(i)
+        operands = self._operands(i, words)
+        resolved = tuple(affine.resolve(operand) for operand in operands)
+        pred = affine.resolve(predicate_operand(i))
+        known = yield from self._known(i, operands, resolved, pred, guard)
+        if known is not None:
+            self.counts["affine"] += 1
+            yield from wait(MULTIPLY_CYCLES - 1 if i.op in (Op.IMUL, Op.IMAD) else 0)
+        if known is not None and full:
+            affine.write(i, known)
+            return
+        if known is not None:
+            word = None if known.word is None else spread(known.word)
+            yield from self._send(give(fragments.pc, fragments.mask, i, guard=guard, word=word, holds=known.holds))
+        else:
+            kind = self._kind(i, operands, guard)
+            yield from self._send(micro(fragments.pc, fragments.mask, i, operands=resolved, guard=guard, pred=pred,
+                                        kind=kind))
+        affine.write(i, Known(None, None))
+
+    def _expand(self, i: Instruction) -> Steps[None]:
+        """Compact destinations are expanded in all lanes before some of them are written."""
+        old = self.affine.expand(i)
+        if old.word is None and old.holds is None:
+            return
+        self.counts["expansions"] += 1
+        move = Instruction(op=Op.MOV, dst=i.dst if old.word is not None else RZ,
+                           pdst=i.pdst if old.holds is not None else PT)
+        word = None if old.word is None else spread(old.word)
+        yield from self._send(give(self.fragments.pc, ALL, move, guard=TRUE, word=word, holds=old.holds))
+        yield
+
+    def _operands(self, i: Instruction, words: dict[int, int]) -> tuple[Source, ...]:
+        if i.op is Op.PLOP3:
+            return tuple(predicate(number, False) for number in i.src)
+        if i.op is Op.S2R:
+            compact = self._threads.compact(i.special)
+            return (self._threads.special(i.special) if compact is None else spread(compact), ZERO, ZERO)
+        return tuple(
+            constant(words.get(slot, i.imm)) if slot == i.imm_slot else ZERO if number == RZ else Register(number)
+            for slot, number in enumerate(i.src))
+
+    def _known(
+        self, i: Instruction, operands: tuple[Source, ...], resolved: tuple[Source, ...], pred: Source, guard: Source
+    ) -> Steps[Known | None]:
+        """The results of the CP's affine unit, None if it has none."""
+        affine = self.affine
+        if not affine.affine.is_on:
+            return None
+        if i.op is Op.PLOP3:
+            return affine.logic(i, resolved)
+        if i.op is Op.LD:
+            return (yield from self._uniform_load(i, operands, guard))
+        slots = tuple(affine.slot(operand) for operand in operands)
+        if i.op is Op.S2R:
+            slots = (self._threads.compact(i.special), Compact(0), Compact(0))
+        return affine.attempt(i, slots, pred)
+
+    def _uniform_load(self, i: Instruction, operands: tuple[Source, ...], guard: Source) -> Steps[Known | None]:
+        """An LD of constants or parameters at a legal uniform address: a shared load."""
+        low, high = (self.affine.slot(operand) for operand in operands[:2])
+        if i.space not in (Space.CONST, Space.PARAM) or low is None or high is None or low.stride or high.stride:
+            return None
+        low_words, high_words = (np.full(32, word.base, np.uint32) for word in (low, high))
+        place = locate(i, np.ones(32, bool), low_words, high_words, self._block)
+        if place.cause.any():
+            return None
+        address = int(place.address[0])
+        word = yield from self._shared(address & ~3)
+        self.counts["shared_loads"] += 1
+        return Known(Compact(extended_word(Answer(word.to_bytes(4, "little")), address % 4, i)), None)
+
+    def _kind(self, i: Instruction, operands: tuple[Source, ...], guard: Source) -> Kind:
+        """An operation of the SAUs, an access, or a vector load."""
+        if i.op not in (Op.LD, Op.ST, Op.ATOM, Op.RED):
+            return Kind.COMPUTE
+        if not (self.affine.affine.has_memory and i.op is Op.LD and i.space is Space.GLOBAL):
+            return Kind.ACCESS
+        low, high = (self.affine.slot(operand) for operand in operands[:2])
+        if not isinstance(guard, np.ndarray) or low is None or high is None or high.stride:
+            return Kind.ACCESS
+        first = low.base + i.imm & ALL
+        if low.stride != i.access.size or first + 4 * LANES * low.stride > ALL:
+            return Kind.ACCESS
+        self.counts["vector_loads"] += 1
+        return Kind.VECTOR
+
+    def _shared(self, address: int) -> Steps[int]:
+        """A word through the shared-load cache."""
+        word = self.shared.find(address)
+        if word is None:
+            pc = self.fragments.pc
+            answer = yield from self._port.access(Request(address))
+            if answer.error:
+                raise StopError(Cause.BUS, pc)
+            word = int.from_bytes(answer.data, "little")
+            self.shared.fill(address, word)
+            yield
+        return word

@@ -1,0 +1,62 @@
+"""`Fetch`: the queue of instructions between the instruction cache and the control processor."""
+
+from collections import deque
+from typing import NamedTuple
+
+from warploom.arch.fg_simt.sizes import FETCHED
+from warploom.golden_model.fg_simt.memory import INSTRUCTION_BYTES, Answer, IdealMemory
+
+
+class Fetched(NamedTuple):
+    """An instruction as it came from memory, and its PC."""
+
+    pc: int
+    answer: Answer
+
+
+class Fetch:
+    """Requests one PC after the other. `queue` are the fetched instructions, the first one first."""
+
+    observed = ("fetch_pc", "fetch_queue", "fetch_outstanding")
+
+    def __init__(self, memory: IdealMemory) -> None:
+        self._memory = memory
+        self.queue: deque[Fetched] = deque()
+        self._outstanding: deque[int | None] = deque()  # PCs; None: disowned
+        self._base = self._next = 0
+        self._on = False
+        self._redirected = False
+
+    def request(self) -> None:
+        """Begins a cycle: asks for the next instruction, if there is room."""
+        self._redirected = False
+        owned = sum(1 for pc in self._outstanding if pc is not None)
+        if self._on and len(self.queue) + owned < FETCHED:
+            self._memory.fetch(self._base + INSTRUCTION_BYTES * self._next)
+            self._outstanding.append(self._next)
+            self._next += 1
+
+    def redirect(self, pc: int, base: int | None = None) -> None:
+        """Goes on at a PC, of other code if `base`, its address, is given."""
+        self.queue.clear()
+        self._outstanding = deque([None] * len(self._outstanding))
+        self._next, self._on, self._redirected = pc, True, True
+        self._base = self._base if base is None else base
+
+    def stop(self) -> None:
+        """Requests nothing until the next redirect."""
+        self.redirect(0)
+        self._on = False
+
+    def clock(self) -> None:
+        """Ends a cycle: takes what the cache gives."""
+        answer = self._memory.fetched()
+        if answer is None:
+            return
+        pc = self._outstanding.popleft()
+        if pc is not None:
+            self.queue.append(Fetched(pc, answer))
+
+    def observe(self) -> list[int]:
+        """See `warploom.golden_model.observation.Part`."""
+        return [self._next, len(self.queue), len(self._outstanding)]

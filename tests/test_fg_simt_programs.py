@@ -1,0 +1,48 @@
+"""Programs and random kernels on the FG-SIMT engine, from memory image to memory image."""
+
+import pytest
+from fg_simt_runs import WAYS, check, executed
+from random_case import Case
+from random_programs import samples
+
+from warploom.arch.mechanisms import Affine
+from warploom.fg_simt.programs import NAMES, RUNS, started
+from warploom.host.gpu import Gpu
+from warploom.programs.library import program
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_programs(name: str) -> None:
+    """Arrays are those of functional execution, in which every kind of affine execution saves lane operations."""
+    launches = started(name)
+    counts = {affine: executed(launches, affine).counts for affine in WAYS}
+    assert counts[Affine.OFF]["lane_operations"] >= counts[Affine.A]["lane_operations"]
+    assert counts[Affine.A]["lane_operations"] >= counts[Affine.AB]["lane_operations"]
+    assert counts[Affine.AB]["vector_loads"] == 0
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_own_launches_have_the_results_of_the_bundled_program(name: str) -> None:
+    bundled = program(NAMES[name])
+    given = bundled.inputs("tiny")
+    expected, outputs = bundled.reference(given), RUNS[name](Gpu(timing=False), given)
+    assert outputs
+    for key, array in outputs.items():
+        assert (array == expected[key]).all(), key
+
+
+def _random(count: int, seed: int) -> list[Case]:
+    return samples(count, seed, affines=("off", "a"))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_kernels(seed: int) -> None:
+    for case in _random(10, seed):
+        check(case)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(100, 150))
+def test_many_random_kernels(seed: int) -> None:
+    for case in _random(20, seed):
+        check(case)

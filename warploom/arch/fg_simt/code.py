@@ -1,0 +1,77 @@
+"""The instructions that the engine executes, and the check of a kernel before it is placed in an image."""
+
+from warploom.arch.errors import LaunchError
+from warploom.arch.fg_simt.sizes import LATENCY, REGISTERS
+from warploom.arch.isa import RZ, Instruction, Op
+from warploom.arch.launch import Launch
+from warploom.arch.modifiers import Atom, DType, Space, Special
+from warploom.arch.program import Program
+
+CONTROL = frozenset({Op.BRA, Op.EXIT, Op.BAR, Op.MEMBAR, Op.NOP, Op.TRAP})
+ATOMICS = (Atom.ADD, Atom.MIN, Atom.MAX, Atom.AND, Atom.OR, Atom.XOR, Atom.EXCH)
+KERNEL = frozenset(LATENCY) | CONTROL | {Op.LD, Op.ST, Op.ATOM, Op.RED, Op.VOTE}
+"""Operations of kernels."""
+
+UNGUARDED = frozenset({Op.BAR, Op.MEMBAR, Op.NOP, Op.VOTE})
+SPECIALS = frozenset(range(Special.WARPID + 1)) | {Special.NWARPID, Special.SMID, Special.NSMID}
+READ_ONLY = (Space.CONST, Space.PARAM)
+
+HOST = frozenset({
+    Op.MOV, Op.IADD, Op.ISUB, Op.IMIN, Op.IMAX, Op.IMUL, Op.IMAD, Op.LOP3, Op.SHF, Op.ISETP, Op.SEL, Op.BRA, Op.LD,
+    Op.ST, Op.MEMBAR, Op.LAUNCH, Op.EXIT,
+})
+"""Operations of the host part."""
+
+
+def refusal(i: Instruction) -> str:
+    """Why a kernel may not have an instruction; empty if it may."""
+    numbers = () if i.op is Op.PLOP3 else (source for slot, source in enumerate(i.src) if slot != i.imm_slot)
+    reasons = {
+        f"it has no {i.op.name}": i.op not in KERNEL,
+        f"it has {REGISTERS} registers of a thread": any(REGISTERS <= number != RZ for number in (i.dst, *numbers)),
+        f"its {i.op.name} takes no guard": i.op in UNGUARDED and i.guarded,
+        "its VOTE takes a constant mask": i.op is Op.VOTE and (i.imm_slot != 0 or i.param),
+        f"it has no special register {i.special.name}": i.op is Op.S2R and i.special not in SPECIALS,
+        f"it does not convert {i.src_type.name} to {i.dst_type.name}":
+            i.op is Op.CVT and (_strange(i.dst_type) or _strange(i.src_type)),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), _refused_access(i))
+
+
+def _strange(kind: DType) -> bool:
+    return kind.is_wide or kind is DType.F16
+
+
+def _refused_access(i: Instruction) -> str:
+    if i.op is Op.ST and i.space in READ_ONLY:
+        return f"{i.space.name.lower()} memory is read-only"
+    if i.op not in (Op.ATOM, Op.RED):
+        return ""
+    if i.atom not in ATOMICS or i.dst_type not in (DType.U32, DType.S32):
+        return f"it has no atomic {i.atom.name} of {i.dst_type.name}"
+    return "" if i.space in (Space.GLOBAL, Space.SHARED) else "its atomics are in global and shared memory"
+
+
+def host_refusal(i: Instruction) -> str:
+    """Why the host part may not have an instruction; empty if it may."""
+    if i.op not in HOST:
+        return f"the host part has no {i.op.name}"
+    numbers = (source for slot, source in enumerate(i.src) if slot != i.imm_slot)
+    if any(REGISTERS <= number != RZ for number in (i.dst, *numbers)) or i.param:
+        return f"the host part has {REGISTERS} registers and no parameters"
+    if i.op in (Op.LD, Op.ST) and (i.wide or i.space is not Space.GLOBAL):
+        return "the host part has addresses of 32 bits in global memory"
+    return ""
+
+
+def check(program: Program, launch: Launch) -> None:
+    """Raise `LaunchError` for a kernel that the engine does not execute, naming the PTX line."""
+    for i, line in zip(program.instructions, program.lines, strict=True):
+        why = refusal(i)
+        if i.op is Op.BAR and launch.threads > 32:
+            why = "a barrier joins the 32 threads of one warp: launch blocks of at most 32 threads"
+        if why:
+            raise LaunchError(f"{program.source}:{line}: {program.name} can't run on the FG-SIMT engine: {why}")
+    if any(variable.space is Space.GLOBAL for variable in program.module):
+        raise LaunchError(f"{program.source}: {program.name} can't run on the FG-SIMT engine: it has no .global "
+                          "variables: pass an array")

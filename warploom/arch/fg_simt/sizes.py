@@ -1,0 +1,65 @@
+"""Numbers of the engine: entries of its queues, widths, latencies, and the causes of faults."""
+
+from enum import IntEnum
+
+from warploom.arch.isa import Op
+
+LANES = 8
+GROUPS = 4
+"""Cycles that a warp is in a unit: 32 threads, eight lanes."""
+
+REGISTERS = 32
+PREDICATES = 7
+LINE = 32
+"""Bytes of a line, and of an access over the wide port."""
+
+FETCHED, FETCHED_BITS = 4, 128
+"""Entries of the fetch queue, and bits of an instruction."""
+
+PENDING = 31
+"""Entries of each stack of pending fragments."""
+
+SHARED_LOADS = 64
+SIQ_ENTRIES, SLWQ_ENTRIES, SMRQ_ROWS, SMRRQ_ENTRIES = 4, 4, 8, 8
+
+CP_PORT, WIDE_PORT = 8, 9
+"""Numbers of the ports to the data cache beside those of the lanes."""
+
+MULTIPLY_CYCLES = 3
+"""What the control processor needs for a product."""
+
+DIVIDE_INTERVAL = 16
+
+LATENCY = {
+    **dict.fromkeys((Op.MOV, Op.IADD, Op.ISUB, Op.IMIN, Op.IMAX, Op.LOP3, Op.SHF, Op.PRMT, Op.BMSK, Op.POPC, Op.FLO,
+                     Op.BREV, Op.ISETP, Op.SEL, Op.PLOP3, Op.S2R, Op.FMIN, Op.FMAX, Op.FSETP), 1),
+    **dict.fromkeys((Op.FADD, Op.FMUL, Op.FFMA), 5),
+    **dict.fromkeys((Op.CVT, Op.IMUL, Op.IMAD), 3),
+    **dict.fromkeys((Op.FDIV, Op.FRCP, Op.IDIV, Op.IREM), 20),
+}
+"""Cycles of execution of the operations of the arithmetic units."""
+
+FIRST_SAU = frozenset({Op.FADD, Op.FMUL, Op.FFMA, Op.CVT})
+"""Operations that only SAU0 executes."""
+
+SECOND_SAU = frozenset({Op.IMUL, Op.IMAD, Op.FDIV, Op.FRCP, Op.IDIV, Op.IREM})
+"""Operations that only SAU1 executes."""
+
+DIVISIONS = frozenset({Op.FDIV, Op.FRCP, Op.IDIV, Op.IREM})
+
+
+class Cause(IntEnum):
+    """Why a kernel was stopped."""
+
+    NONE = 0
+    ILLEGAL = 1
+    FETCH = 2
+    BUS = 3
+    MISALIGNED = 4
+    TRAP = 5
+    BARRIER = 6
+
+
+def status(cause: Cause, pc: int) -> int:
+    """The status word of a launch."""
+    return cause << 24 | pc if cause else 0
