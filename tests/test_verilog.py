@@ -29,6 +29,8 @@ from warploom.tb.toolchain import verilator_folder
 SMALL = SmConfig.preset("small")
 GATED = SMALL.with_settings(["coalescing=on", "gating=cross_lane"])
 ALL = GATED.with_settings(["bypass=bow_wr", "affine=abm"])
+KEPLER = SmConfig.preset("kepler")
+"""The largest datapath; its pipes of SP are never busy."""
 
 
 LARGE = {"Datapath", "IntegerUnit", "HoldingLane", "GatedLane", "BypassingCollector", "AffineUnit", "Collector",
@@ -38,13 +40,15 @@ LARGE = {"Datapath", "IntegerUnit", "HoldingLane", "GatedLane", "BypassingCollec
 
 
 def cases() -> Iterator[Any]:
-    """Every unit of each of three configurations."""
+    """Every unit of each of three configurations, and two of a fourth one."""
     for config in (SMALL, GATED, ALL):
         for unit, described in verilog.UNITS.items():
             if met(described.needs, config):
                 is_first = (config is ALL and unit not in LARGE) or (config, unit) == (SMALL, "IntegerUnit")
                 yield pytest.param(config, unit, id=f"{short_name(config)}-{unit}",
                                    marks=() if is_first else pytest.mark.long)
+    yield pytest.param(KEPLER, "Dispatcher", id="kepler-Dispatcher")
+    yield pytest.param(KEPLER, "Datapath", id="kepler-Datapath", marks=pytest.mark.long)
 
 
 @pytest.mark.parametrize(("config", "unit"), list(cases()))
@@ -176,7 +180,7 @@ def test_the_circuit_is_proven_equal(unit: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("unit", "most"), [("Arbiter", 6), ("Dispatcher", 2)])
 def test_repeated_expressions_have_names(unit: str, most: int) -> None:
     """Amaranth repeats an expression wherever it is used, so that cells may grow with the cube of the sizes."""
-    config = SmConfig.preset("kepler").with_settings(["banks=16", "collectors=16"])
+    config = KEPLER.with_settings(["banks=16", "collectors=16"])
     text = verilog.to_rtlil(verilog.create(config, unit), module_name(unit), source_lines=False)
     assert text.count("\n  cell ") < most * 16 * 16
 
