@@ -38,7 +38,8 @@ def sources() -> dict[Path, set[str]]:
     paths = [path for folder in LOOKED_AT for path in (ROOT / folder).rglob("*.py")
              if not any(parent.is_symlink() for parent in path.parents)]
     return {path: set(identifiers(ast.parse(path.read_text())))
-            for path in paths if not {DESCRIPTORS, *EVALUATION} & {path, *path.parents}}
+            for path in paths
+            if ENGINE not in path.parts and not {DESCRIPTORS, *EVALUATION} & {path, *path.parents}}
 
 
 def naming(mechanism: Mechanism) -> list[str]:
