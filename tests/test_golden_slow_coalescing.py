@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import pytest
-from golden_traces import random_trace
 
 from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.compiler.compile import compile_file
@@ -14,8 +13,6 @@ from warploom.golden_model.coalescing.slow_arbiter import SlowCoalescingArbiter
 from warploom.golden_model.functional.executor import execute
 from warploom.golden_model.observation import shown_by
 from warploom.golden_model.simulate import simulate
-from warploom.golden_model.sm import Sm
-from warploom.golden_model.statistics import collect
 from warploom.kernels.library import kernel
 from warploom.tb.pipes import PATH_EACH, TWO_SP
 
@@ -179,27 +176,6 @@ def test_random_requests_follow_the_rules(settings: Sequence[str], share: float)
 
 
 # ---------------------------------------------------------------------- whole runs
-
-MACHINES = [SLOW, (*QUEUE, "tfet_rows=126", "layout=wshift"), (*SLOW, "alignment=write", "gating=active"),
-            (*SLOW, *TWO_SP)]
-
-
-@pytest.mark.parametrize("settings", MACHINES, ids=" ".join)
-def test_operands_and_results_are_those_of_the_trace(settings: Sequence[str]) -> None:
-    for seed in range(3):
-        trace = random_trace(seed, warps=8, length=80)
-        run = simulate(config(*settings), trace, check=True)
-        assert run.sm.checker is not None and run.sm.checker.checked > 3 * run.statistics.datapath_instructions
-
-
-@pytest.mark.parametrize("settings", MACHINES, ids=" ".join)
-def test_skipping_quiet_cycles_changes_nothing(settings: Sequence[str]) -> None:
-    trace = random_trace(2, warps=4)
-    sm = Sm(config(*settings), trace)
-    while not sm.finished:
-        sm.step()
-    assert collect(sm) == simulate(config(*settings), trace).statistics
-
 
 @pytest.mark.parametrize("settings", [("alignment=reg",), ("alignment=write", "gating=cross_lane")], ids=" ".join)
 @pytest.mark.parametrize("name", ["histogram", "matmul", "vector_add"])

@@ -310,7 +310,10 @@ def test_the_access_is_shown_at_the_grant(ports: int) -> None:
 # ---------------------------------------------------------------------- whole runs
 
 MACHINES = [SLOW, (*QUEUE, "tfet_rows=64"), (*SLOW, *TWO_PORTS), TWO_PORTS, (*SLOW, "gating=active"),
-            (*SLOW, *TWO_PORTS, "gating=active"), (*SLOW, *TWO_SP), (*TWO_PORTS, "bypass=bow")]
+            (*SLOW, *TWO_PORTS, "gating=active"), (*SLOW, *TWO_SP), (*TWO_PORTS, "bypass=bow"),
+            *((*coalescing, "coalescing=on") for coalescing in (
+                SLOW, (*QUEUE, "tfet_rows=126", "layout=wshift"), (*SLOW, "alignment=write", "gating=active"),
+                (*SLOW, *TWO_SP)))]
 
 
 @pytest.mark.parametrize("settings", MACHINES, ids=" ".join)
