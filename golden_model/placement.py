@@ -57,8 +57,8 @@ class Placement(dict[int, Address]):
 
 
 def owners(config: SmConfig, registers: int) -> dict[tuple[int, int], tuple[int, int]]:
-    """The warp slot and register of each bank and row, for a number of registers of a thread; with renaming, which
-    changes it from cycle to cycle, of none."""
+    """The warp slot and register of each bank and row, for a number of registers of a thread; none with renaming, which
+    gives rows to registers as a program runs."""
     if config.renames:
         return {}
     placement = Placement(config, rows_per_warp(config, registers))

@@ -31,6 +31,7 @@ CONFIGURATIONS = {
     "off": ("narrow", ()), "on": ("narrow", ON), "wide": ("fermi", ("gating=cross_lane",)), "small": ("small", ()),
     "windows": ("narrow", ("bypass=bow_hints", "affine=abm", "coalescing=on")), "rfc": ("narrow", ("bypass=rfc",)),
     "corf": ("narrow", ("coalescing=corf_plus", "layout=wid")), "pairs": ("pascal", ("scheduler=two_level",)),
+    "renaming": ("narrow", ("renaming=mem_ra", "tfet_rows=248", "pipes.sp.result_queue=8", "bank_ports=2")),
 }
 
 

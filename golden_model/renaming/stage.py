@@ -98,6 +98,14 @@ class RenameStage:
         return self.lists.tfet_free
 
     @property
+    def placed(self) -> tuple[Mapping[str, Any], Address] | None:
+        """The fields of an instruction that leaves in this cycle, and the address of its destination, with its row;
+        `None` if it writes nothing."""
+        if self._held is None or self._leaving is None or self._leaving.written is None:
+            return None
+        return self._held.fields, self._held.destination._replace(row=self._leaving.written.row)
+
+    @property
     def granted(self) -> Sequence[tuple[int, int]]:
         """See `OperandStore`, here and below."""
         return self._operands.granted

@@ -23,8 +23,8 @@ class Access(NamedTuple):
 
 class Banks:
     """The requests are counted by the register file; which register they are for, and for which instruction, follows
-    from what it shows. A register file that shows nothing has slices without these annotations. `living` are the
-    instructions in flight."""
+    from what it shows. A register file that shows nothing has slices without these annotations. With renaming a row is
+    that of the register that got it last. `living` are the instructions in flight."""
 
     def __init__(self, sm: Sm, writer: Writer, root: int, living: Mapping[int, Living]) -> None:
         self._writer, self._living = writer, living
@@ -38,7 +38,7 @@ class Banks:
         names = self._part.observed if self._part is not None else ()
         self._ports = [(int("".join(filter(str.isdigit, name))), place) for place, name in enumerate(names)
                        if name.startswith("bank") and name.endswith(_ENABLE)]
-        self._registers = owners(sm.config, sm.trace.program.registers) if self._ports else {}
+        self._registers = {**owners(sm.config, sm.trace.program.registers)} if self._ports else {}
 
     def see(self, sm: Sm, cycle: int) -> None:
         """A cycle, after the last one: the counters of the register file have the requests of that one."""
@@ -47,6 +47,10 @@ class Banks:
         self._shown = {}
         if self._part is not None and not self._file.quiet:
             self._look(sm, self._part.observe())
+        stage = sm.datapath.renaming
+        if stage is not None and stage.placed is not None:
+            fields, address = stage.placed
+            self._registers[address.bank, address.row] = fields["warp"], fields["dst"]
 
     def settle(self) -> None:
         """Write the requests of the last cycle that was seen."""
