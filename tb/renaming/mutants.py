@@ -1,5 +1,7 @@
 """Planted bugs in the stall predictor and in the lists of free rows."""
 
+from amaranth import Cat
+
 from warploom.rtl.renaming.lists import BankLists
 from warploom.rtl.renaming.predictor import StallPredictor
 from warploom.tb.mutants import Mutant, Rewire, Tampered
@@ -29,5 +31,7 @@ MUTANTS = (
     _lists("loses a row that is released while another one is swept",
            lambda o, m: {"released": o.released.as_value() & ~o.swept.valid.replicate(len(o.released.as_value()))}),
     _lists("gives one row more than are powered", lambda o, m: {"powered": o.powered + 1}),
+    _lists("takes released rows for those of the other kind",
+           lambda o, m: {"released": Cat(Cat(each.valid, each.row ^ 0b1000) for each in o.released)}),
     _lists("loses swept rows", lambda o, m: {"swept": 0}),
 )

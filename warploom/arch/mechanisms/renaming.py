@@ -88,6 +88,9 @@ RENAMING = Mechanism(
             "wakes": "wake-ups of a warp's registers", "asleep": "cycles in which a warp's registers slept"}),
     ),
     units=(
+        Unit("RenameStage", "warploom.rtl.renaming.stage.RenameStage", CONFIG, probe={"probe": True}, needs=RENAMES),
+        Unit("RowTable", "warploom.rtl.renaming.table.RowTable", CONFIG, needs=RENAMES),
+        Unit("Sweep", "warploom.rtl.renaming.sweep.Sweep", CONFIG, needs=RENAMES),
         Unit("BankLists", "warploom.rtl.renaming.lists.BankLists", CONFIG, needs=RENAMES),
         Unit("SlowArbiter", "warploom.rtl.register_file.access.arbiter_of", CONFIG, needs=(("tfet_rows", SLOW),)),
         Unit("StallPredictor", "warploom.rtl.renaming.predictor.StallPredictor", {"slots": "warps"}, needs=PREDICTS),
@@ -106,5 +109,6 @@ RENAMING = Mechanism(
     ),
     words=("", "renaming {config.renaming}"),
     is_on=RENAMES,
-    bugs=("warploom.tb.renaming.access_mutants.MUTANTS", "warploom.tb.renaming.mutants.MUTANTS"),
+    bugs=("warploom.tb.renaming.access_mutants.MUTANTS", "warploom.tb.renaming.mutants.MUTANTS",
+          "warploom.tb.renaming.stage_mutants.MUTANTS"),
 )
