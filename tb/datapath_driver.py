@@ -8,12 +8,13 @@ warp takes a slot.
 import random
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import TAG_BITS, hint_fields, issue_fields, issue_names, result_fields
 from warploom.arch.isa import NO_SLOT, Instruction, Op, Pipe, TimingClass
-from warploom.arch.layout import rows_per_warp
+from warploom.arch.layout import powered_rows, rows_per_warp
 from warploom.golden_model.words import ALL_LANES
 from warploom.tb import claims
 from warploom.tb.bench import Ports, Stimulus, busy
@@ -21,6 +22,7 @@ from warploom.tb.bypass.promises import Promises, Register, sources
 from warploom.tb.lane_driver import OPS, encoded, modifiers, operand, timing
 from warploom.tb.narrow_values import narrow_word
 from warploom.tb.pipes import pipe_of
+from warploom.tb.renaming.driver import Lives
 
 Issues = list[dict[str, int] | None]
 """By issue input, the fields of an instruction."""
@@ -49,7 +51,8 @@ def rows(config: SmConfig) -> int:
 
 class InFlight:
     """The registers that the instructions in flight read, until dispatch, and write, until completion; by tag. With
-    windows no instruction waits for reads, but the first one of a warp waits for everything in its slot."""
+    windows no instruction waits for reads, but the first one of a warp waits for everything in its slot. With renaming
+    an instruction with the last read of a register waits as one that writes it does."""
 
     def __init__(self, config: SmConfig) -> None:
         self._has_window = config.has_window
@@ -69,7 +72,12 @@ class InFlight:
             return True
         if self._has_window:
             return bool(fields["first"] and self._by_warp[fields["warp"]])
-        return bool(fields["writes"] and any(target in read for read in self._read.values()))
+        changed = ({target} if fields["writes"] else set()) | sources(fields, fields.get("last", 0))
+        return not changed.isdisjoint(chain.from_iterable(self._read.values()))
+
+    def has(self, warp: int) -> bool:
+        """Whether an instruction of a warp is in flight."""
+        return self._by_warp[warp] > 0
 
     def issued(self, fields: dict[str, int]) -> None:
         """The instruction enters."""
@@ -111,6 +119,7 @@ class Surroundings:
         self._credits = busy(rng, 0.4)
         self._in_flight = InFlight(ports.config)
         self._has_window, self._promises = ports.config.has_window, Promises(ports.config)
+        self._lives = Lives(ports.config, rng) if ports.config.renames else None
         self._warps = list(range(ports.config.issue_ports))  # of the last random instruction of each issue port
         self._recent: defaultdict[int, deque[int]] = defaultdict(lambda: deque([0], maxlen=RECENT))  # by warp
         self._tags = iter(range(1 << 62))
@@ -132,7 +141,8 @@ class Surroundings:
             issuing = self._without_lone_seconds(issuing, first)
             taken, over = self._taken(issuing, first), not any(one for following in coming for one in following)
             yield {**self._launch(), **self._shown(fields, issuing, first),
-                   **self._answers(cycle), **self._beside(cycle, issuing, over=over)}
+                   **self._answers(cycle), **self._beside(cycle, issuing, over=over),
+                   **(self._lives.events() if self._lives is not None else {})}
             for number, one in enumerate(taken):
                 if one is not None:
                     self._issued(one)
@@ -146,7 +156,8 @@ class Surroundings:
         """The static inputs."""
         registers = rows(self._config)
         counted = {"registers": registers} if "registers" in self._ports.inputs else {}
-        return {"stride": rows_per_warp(self._config, registers), **counted}
+        powered = {"powered": powered_rows(self._config, registers, self._config.warps)} if self._config.renames else {}
+        return {"stride": rows_per_warp(self._config, registers), **counted, **powered}
 
     def _offered(self, following: Issues) -> Issues:
         """What a port offers of its next instructions: the first, and with pairs the second if they may be one."""
@@ -216,6 +227,9 @@ class Surroundings:
     def _may_issue(self, fields: dict[str, int]) -> bool:
         if self._in_flight.hinders(fields):
             return False
+        if self._lives is not None:
+            return not self._lives.hinders(fields, runs=self._in_flight.has(fields["warp"]),
+                                           sweeping=self._ports.peek("sweeping"))
         if not self._has_window:
             return True
         free = self._ports.codecs["free_entries"].field(self._ports.peek("free_entries"), str(fields["warp"]))
@@ -247,7 +261,9 @@ class Surroundings:
         return self._warps[port]
 
     def _with_window(self, fields: dict[str, int], *, first: bool) -> dict[str, int]:
-        """With windows: whether the warp is new, few registers, and none that is lost."""
+        """With windows: whether the warp is new, few registers, and none that is lost. With renaming see `Lives`."""
+        if self._lives is not None:
+            return self._lives.plan(fields)
         if not self._has_window:
             return fields
         rng, warp, recent = self._rng, fields["warp"], self._recent[fields["warp"]]

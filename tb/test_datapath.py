@@ -21,10 +21,11 @@ from warploom.arch.isa import Pipe
 from warploom.arch.program import Program
 from warploom.golden_model.assembly import datapath_of
 from warploom.golden_model.byte_order import byte_enables, to_sub_banks
-from warploom.golden_model.inputs import Inputs
+from warploom.golden_model.inputs import Inputs, WarpEvents
 from warploom.golden_model.integer import evaluate
 from warploom.golden_model.register_file.ports import Write
 from warploom.golden_model.register_file.reorder import reorder
+from warploom.golden_model.renaming.stage import RenameStage
 from warploom.golden_model.trivial import promised
 from warploom.golden_model.words import spread
 from warploom.tb import claims, runner
@@ -38,6 +39,8 @@ from warploom.tb.observation import Probe
 
 INSTRUCTIONS, RARER = 3000, 2
 """Instructions of a stream; with windows or compact registers, which use the banks less, this many times as many."""
+
+RENAMING_OUTPUTS = ("sweeping", "stall", "tfet_free")
 
 WARP_MASK = (1 << WARP_BITS) - 1
 
@@ -87,6 +90,8 @@ class DatapathCheck:
             cover_window(model, self._coverage)
         self._stored(seen, model.writes())
         self._cover_pipes(model)
+        if model.renaming is not None:
+            self._renaming(seen, model.renaming)
         if self._config.has_compact_slots:
             self._affine(seen, model)
         model.clock(Inputs(
@@ -95,7 +100,15 @@ class DatapathCheck:
             credits=sum(seen.get(f"credit_{writer}", 0) << i for i, writer in enumerate(self._config.writers)),
             attempts=[self._fields(seen, f"attempt_{number}") for number in range(self._sets)],
             first_port=seen.get("first_port", 0),
+            warps=WarpEvents(*(seen.get(name, 0) for name in WarpEvents._fields)),
         ))
+
+    def _renaming(self, seen: Observation, stage: RenameStage) -> None:
+        """Compare what the front end sees of renaming."""
+        for name in RENAMING_OUTPUTS:
+            if name in seen:
+                self._checker.equal(name, seen[name], getattr(stage, name))
+                self._coverage.hit(name, seen[name])
 
     def _cover_pipes(self, model: Any) -> None:
         """Cover several pipes of SP, and several dispatch ports."""
@@ -228,7 +241,8 @@ async def short_stream(dut: cocotb.handle.SimHandleBase) -> None:
 async def _stream(dut: cocotb.handle.SimHandleBase, instructions: int) -> tuple[DatapathCheck, Checker, Coverage]:
     """Random instructions, of which every one with a result completes once."""
     ports, checker = Ports(dut), Checker(minimum=10 * instructions)
-    coverage = Coverage(*mechanisms.points(ports.config), *_points_of_pipes(ports.config))
+    outputs = [name for name in RENAMING_OUTPUTS if name in ports.outputs]
+    coverage = Coverage(*mechanisms.points(ports.config), *_points_of_pipes(ports.config), *outputs)
     kind = AffineSurroundings if ports.config.has_compact_slots else Surroundings
     relieved = ports.config.has_window or ports.config.has_compact_slots
     surroundings = kind(ports, source(), RARER * instructions if relieved else instructions)
@@ -261,6 +275,9 @@ def _contention(check: DatapathCheck, checker: Checker) -> None:
         checker.equal("collector writes were coalesced", traffic.collector_writes < traffic.operands_stored, not window)
     for event in events(model.config):
         checker.holds(f"{event} > 0", getattr(model.counts, event) > 0)
+    if model.config.predicts_stalls:
+        renamings = model.renaming.renamings
+        checker.holds("some requests were served, not all", 0 < renamings.served < renamings.requests)
 
 
 def for_each(cores: Iterable[str]) -> pytest.MarkDecorator:

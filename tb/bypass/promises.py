@@ -9,9 +9,9 @@ Register = tuple[int, int]
 """Warp slot and register number."""
 
 
-def sources(fields: Mapping[str, int]) -> set[Register]:
-    """The registers that an instruction reads."""
-    return {(fields["warp"], fields[f"src{slot}"]) for slot in range(3) if fields["reads"] >> slot & 1}
+def sources(fields: Mapping[str, int], slots: int = 7) -> set[Register]:
+    """The registers that an instruction reads, or those of some slots, given as a mask."""
+    return {(fields["warp"], fields[f"src{slot}"]) for slot in range(3) if fields["reads"] & slots & 1 << slot}
 
 
 class Promises:
