@@ -1,6 +1,7 @@
 """Division of single precision and of integers, by one radix-4 divider."""
 
-from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
+from amaranth import Cat, Const, Module, Mux, ResetSignal, Signal, Value, signed
+from amaranth.hdl import Assert
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -217,6 +218,10 @@ class Align(wiring.Component):
 class Divider(wiring.Component):
     """Executes FDIV, FRCP, IDIV and IREM (docs/contract/float.md). Latency 20 cycles, one operation every 16 cycles.
 
+    Parameters
+    ----------
+    probe : stop a simulation if an operation enters when the unit is not ready.
+
     Members
     -------
     ready : an operation may enter.
@@ -230,7 +235,8 @@ class Divider(wiring.Component):
     done: Out(1)
     result: Out(32)
 
-    def __init__(self) -> None:
+    def __init__(self, *, probe: bool = False) -> None:
+        self._probe = probe
         self.parts: dict[str, wiring.Component] = {
             "prepare": Prepare(), "loop": DigitLoop(width=32), "align": Align(), "round": Round()}
         super().__init__()
@@ -270,4 +276,7 @@ class Divider(wiring.Component):
             self.done.eq(done),
             self.result.eq(result),
         ]
+        if self._probe:
+            with m.If(self.valid & ~ResetSignal()):
+                m.d.sync += Assert(self.ready, "an operation enters, and the divider is not ready\n")
         return m

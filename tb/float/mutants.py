@@ -26,7 +26,7 @@ def _in_part(kind: Any, bench: str, part: str, bug: str, rewire: Rewire) -> Muta
         unit.parts[part] = Tampered(unit.parts[part], rewire)
         return unit
 
-    return Mutant(kind.__name__, f"warploom.tb.float.{bench}", bug, make)
+    return Mutant(kind.__name__, f"warploom.tb.float.{bench}::random_operations", bug, make)
 
 
 def _fused(stage: str, bug: str, rewire: Rewire) -> Mutant:

@@ -8,6 +8,7 @@ from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Rounding
 from warploom.rtl.float.divide import CONTROL
 from warploom.tb import runner
+from warploom.tb.bench import Checker, Ports, exercise
 from warploom.tb.float.bench import run_cases
 from warploom.tb.float.cases import FLAGS, Axes, Family
 from warploom.tb.float.words import SPECIAL_FLOATS, SPECIAL_INTEGERS, multiples, quotients
@@ -34,6 +35,21 @@ async def random_operations(dut: cocotb.handle.SimHandleBase) -> None:
     await run_cases(dut, FAMILIES, control, CASES, latency=LATENCY, interval=INTERVAL)
 
 
+@cocotb.test()
+async def too_early(dut: cocotb.handle.SimHandleBase) -> None:
+    """An operation enters, and another one in the next cycle."""
+    ports, checker = Ports(dut), Checker(minimum=0)
+    await exercise(ports, [{"valid": 1}] * 3, lambda seen: None, checker)
+
+
 @pytest.mark.rtl
 def test_divide(seed: int) -> None:
-    runner.run(runner.build(SmConfig.preset("small"), "Divider"), "warploom.tb.float.test_divide", seed)
+    runner.run(runner.build(SmConfig.preset("small"), "Divider"), "warploom.tb.float.test_divide", seed,
+               testcase="random_operations")
+
+
+@pytest.mark.rtl
+def test_that_none_enters_too_early(seed: int) -> None:
+    with pytest.raises(AssertionError, match="an operation enters, and the divider is not ready"):
+        runner.run(runner.build(SmConfig.preset("small"), "Divider"), "warploom.tb.float.test_divide", seed,
+                   testcase="too_early")

@@ -98,7 +98,7 @@ BASELINE = Mechanism(
         Unit("FusedMultiplyAdd", "warploom.rtl.float.fused.FusedMultiplyAdd", alone=True),
         Unit("FloatCompare", "warploom.rtl.float.compare.FloatCompare", alone=True),
         Unit("Converter", "warploom.rtl.float.convert.Converter", alone=True),
-        Unit("Divider", "warploom.rtl.float.divide.Divider", alone=True),
+        Unit("Divider", "warploom.rtl.float.divide.Divider", probe=PROBE, alone=True),
         Unit("CacheBank", "warploom.rtl.l1.bank.CacheBank", fixed={"banks": 8, "tag_bits": 7}, probe=PROBE, alone=True),
         Unit("DataCache", "warploom.rtl.l1.data_cache.DataCache", probe=PROBE, alone=True),
         Unit("L1", "warploom.rtl.l1.whole.L1", probe=PROBE, alone=True),
