@@ -45,7 +45,7 @@ def model_and_reference(unit: str, family: Family, count: int, seed: int) -> int
 
 @pytest.mark.parametrize(("unit", "family"), OPERATIONS)
 def test_the_model_rounds_as_mpfr(unit: str, family: Family, seed: int) -> None:
-    assert model_and_reference(unit, family, FEW, seed) >= 0.9 * FEW
+    assert model_and_reference(unit, family, FEW, seed) >= FEW
 
 
 @pytest.mark.long
@@ -58,5 +58,5 @@ def test_a_million_of_each_operation(unit: str, family: Family, seed: int) -> No
     made = runner.build(SmConfig.preset("small"), unit)
     executed = sheet.execute(made, [*family.cases(np.random.default_rng(seed), MANY)], bench.control, seed)
     assert executed.differs is None
-    assert executed.cases == compared >= 0.99 * MANY
+    assert executed.cases == compared >= MANY
     print(f"{family.op.name}: {compared:,} cases in {executed.cycles:,} cycles")

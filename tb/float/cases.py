@@ -60,14 +60,14 @@ class Family:
                 for values in product(*self.axes.values())]
 
     def cases(self, rng: np.random.Generator, count: int) -> Iterator[Cases]:
-        """About `count` cases, at most half of them tuples of special values: all of these with each instruction, or
-        all with some instruction, or some."""
+        """`count` cases or a few more, at most half of them tuples of special values: all of these with each
+        instruction, or all with some instruction, or some."""
         made, tuples = self.instructions(), words.tuples(self.special, self.operands)
         order = rng.permutation(len(tuples[0]))
         share = min(len(order), count // (2 * len(made)))
         for k, instruction in enumerate(made):
             chosen = np.take(order, range(k * share, (k + 1) * share), mode="wrap")
-            rest = max(count // len(made) - len(chosen), 1)
+            rest = -(-count // len(made)) - len(chosen)
             with np.errstate(all="ignore"):
                 generated = self.generator(rng, rest)
             given = [np.concatenate([column[chosen], other])
