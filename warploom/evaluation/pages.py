@@ -164,6 +164,8 @@ def _number(value: float) -> str:
 
 
 def _cell(value: object) -> str:
+    if value is None:
+        return ""
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
