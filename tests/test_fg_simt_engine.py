@@ -1,0 +1,249 @@
+"""Parts of the FG-SIMT engine, each by a small case (docs/contract/fg_simt.md)."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from assembler import Assembler, Imm
+from fg_simt_runs import once
+
+from warploom.arch.encoding import decode_program, encode_program
+from warploom.arch.errors import LaunchError
+from warploom.arch.fg_simt.code import check
+from warploom.arch.fg_simt.image import CODE, HOST, Image, Segment
+from warploom.arch.fg_simt.sizes import Cause, status
+from warploom.arch.isa import Instruction, Op
+from warploom.arch.launch import Buffer, Launch
+from warploom.arch.mechanisms import Affine
+from warploom.arch.modifiers import Cond, Space, Special
+from warploom.arch.program import Program
+from warploom.fg_simt.images import Started, arrays, image
+from warploom.golden_model.fg_simt.engine import Engine, run
+from warploom.golden_model.fg_simt.fragments import Backward, Fragments
+from warploom.golden_model.fg_simt.memory import IdealMemory
+
+MISS = 4
+"""Cycles at least of a shared load that misses: those of the memory."""
+
+WORDS = np.arange(100, 260, dtype=np.uint32)
+
+
+def launch(threads: int = 32, blocks: int = 1) -> Launch:
+    return Launch((blocks, 1, 1), (threads, 1, 1), (Buffer("words", WORDS), Buffer("out", np.zeros(128, np.uint32))))
+
+
+def kernel(body: Callable[[Assembler], None]) -> Program:
+    """R0 is the thread's number, R4 its place in `words`, R8 that in `out`; the body leaves R12, which is stored."""
+    code = Assembler()
+    code.op(Op.S2R, 0, special=Special.TID_X)
+    code.indexed(4, 0, 0)
+    code.indexed(8, 8, 0)
+    code.op(Op.MOV, 12, Imm(0))
+    body(code)
+    code.store(8, 12)
+    code.op(Op.EXIT)
+    return code.program((8, 8))
+
+
+def observed(program: Program, of: str, affine: Affine = Affine.OFF) -> list[int]:
+    """A value of every cycle."""
+    engine = Engine(IdealMemory(image([Started(program, launch())])), affine)
+    place, values = engine.observed.index(of), []
+    while not engine.halted:
+        engine.clock()
+        values.append(engine.observe()[place])
+    return values
+
+
+# ---------------------------------------------------------------- fragments
+
+
+def test_worked_example_of_the_two_stacks() -> None:
+    fragments = Fragments()
+    fragments.start(0xFFFF)
+    fragments.pc = 3
+    fragments.branch(0x00FF, 6)
+    assert (fragments.pc, fragments.mask, fragments.forward) == (4, 0xFF00, [(6, 0x00FF)])
+    fragments.pc = 5
+    fragments.branch(0x0F00, 1)
+    assert fragments.backward == [Backward(1, 0x0F00, 5)]
+    fragments.merge()
+    assert (fragments.pc, fragments.mask, fragments.forward) == (6, 0xF0FF, [])
+    assert fragments.change()
+    assert (fragments.pc, fragments.mask, fragments.forward, fragments.backward) == (1, 0x0F00, [(6, 0xF0FF)], [])
+
+
+def test_the_lowest_pc_of_the_forward_stack_is_first() -> None:
+    fragments = Fragments()
+    fragments.start(0b1111)
+    for lane, target in ((1, 30), (2, 10), (4, 20)):
+        fragments.branch(lane, target)
+    assert [pc for pc, _ in fragments.forward] == [30, 20, 10]
+    fragments.pc = 25  # a jump over two of them
+    assert fragments.change()
+    assert (fragments.pc, fragments.mask) == (10, 2)
+    assert [pc for pc, _ in fragments.forward] == [30, 25, 20]
+
+
+def test_lanes_that_leave_a_loop_wait_behind_it() -> None:
+    """Lane l goes round 1 + l mod 4 times; the code behind the loop is decoded once."""
+
+    def body(code: Assembler) -> None:
+        code.op(Op.LOP3, 13, 0, Imm(3), lut=0xC0)
+        code.label("top")
+        code.op(Op.IADD, 12, 12, Imm(1))
+        code.op(Op.ISETP, 255, 13, Imm(0), pdst=0, cond=Cond.NE)
+        code.op(Op.ISUB, 13, 13, Imm(1))
+        code.branch("top", guard=0)
+
+    finished = once(kernel(body), launch())
+    straight = once(kernel(lambda code: None), launch())
+    assert finished.counts["instructions"] == straight.counts["instructions"] + 1 + 4 * 4
+    assert finished.counts["divergent"] == 3 * 4  # iterations 2 to 4
+
+
+def test_sides_of_a_conditional_meet() -> None:
+    def body(code: Assembler) -> None:
+        code.op(Op.ISETP, 255, 0, Imm(7), pdst=0, cond=Cond.LT)
+        code.branch("else", guard=0)
+        code.op(Op.MOV, 12, Imm(1))
+        code.branch("end")
+        code.label("else")
+        code.op(Op.MOV, 12, Imm(2))
+        code.label("end")
+
+    finished = once(kernel(body), launch())
+    straight = once(kernel(lambda code: None), launch())
+    assert finished.counts["instructions"] == straight.counts["instructions"] + 5
+    assert max(observed(kernel(body), "forward")) == 1
+
+
+# ---------------------------------------------------------------- control processor and memory
+
+
+def test_shared_loads_are_filled_by_the_first_warp() -> None:
+    """Four parameter words: the second warp requests none."""
+    program = kernel(lambda code: None)
+    levels = observed(program, "shared_loads")
+    assert max(levels) == 4
+    assert levels[-1] == 0  # invalid after the kernel
+    one, two = (once(program, launch(threads)).kernel_cycles for threads in (32, 64))
+    assert two - one < one - 4 * MISS
+
+
+def _load(offset: int) -> Program:
+    return kernel(lambda code: code.load(12, 4, imm=offset))
+
+
+@pytest.mark.parametrize(("offset", "requests"), [(0, 4), (4, 5), (32, 4), (60, 5)])
+def test_vector_loads(offset: int, requests: int) -> None:
+    """32 words need four lines if they are aligned, otherwise five; the store of the kernel needs four."""
+    finished = once(_load(offset), launch(), Affine.ABM)
+    assert (finished.counts["vector_loads"], finished.counts["wide_requests"]) == (1, requests + 4)
+    assert not finished.counts["narrow_requests"]
+
+
+@pytest.mark.parametrize(("offset", "narrow", "wide"), [(0, 0, 4), (4, 32, 0)])
+def test_coalescing_is_within_a_line(offset: int, narrow: int, wide: int) -> None:
+    finished = once(_load(offset), launch())
+    assert (finished.counts["narrow_requests"], finished.counts["wide_requests"]) == (narrow, wide + 4)
+
+
+def test_lazy_expansion() -> None:
+    """R12 is uniform; lanes below 7 give it another uniform value: it is expanded, then written in these lanes."""
+
+    def body(code: Assembler) -> None:
+        code.op(Op.ISETP, 255, 0, Imm(7), pdst=0, cond=Cond.LT)
+        code.op(Op.MOV, 12, Imm(5), guard=0)
+
+    finished = once(kernel(body), launch(), Affine.A)
+    assert finished.counts["expansions"] == 1
+    assert not once(kernel(body), launch()).counts["expansions"]
+
+
+def test_uniform_branches_are_resolved_by_the_control_processor() -> None:
+    def body(code: Assembler) -> None:
+        code.op(Op.MOV, 13, Imm(3))
+        code.label("top")
+        code.op(Op.ISETP, 255, 13, Imm(0), pdst=0, cond=Cond.NE)
+        code.op(Op.ISUB, 13, 13, Imm(1))
+        code.branch("top", guard=0)
+
+    lanes, uniform = (once(kernel(body), launch(), affine) for affine in (Affine.A, Affine.AB))
+    assert uniform.kernel_cycles < lanes.kernel_cycles - 4 * 6  # four branches, of which none waits for a mask
+
+
+# ---------------------------------------------------------------- faults
+
+
+def _part_at_a_barrier(code: Assembler) -> None:
+    code.op(Op.ISETP, 255, 0, Imm(7), pdst=0, cond=Cond.LT)
+    code.branch("end", guard=0)
+    code.op(Op.BAR)
+    code.label("end")
+
+
+FAULTS: dict[Cause, Callable[[Assembler], None]] = {
+    Cause.BUS: lambda code: code.load(12, 4, imm=0x4000),
+    Cause.MISALIGNED: lambda code: code.load(12, 4, imm=2),
+    Cause.TRAP: lambda code: code.op(Op.TRAP),
+    Cause.ILLEGAL: lambda code: code.op(Op.DADD),
+    Cause.BARRIER: _part_at_a_barrier,
+}
+
+
+def patched(faulty: Program) -> Image:
+    """A launch of faulty code in the place of a kernel that works, then one that works; the host part goes on after
+    the first one, and its status is that of the first."""
+    length = len(faulty.instructions)
+    working = kernel(lambda code: [code.op(Op.NOP) for _ in range(length - len(_load(0).instructions) + 1)])
+    assert len(working.instructions) == length
+    contents = {segment.base: bytearray(segment.contents)
+                for segment in image([Started(working, launch()), Started(_load(0), launch())])}
+    contents[CODE][: 16 * length] = encode_program(faulty.instructions)
+    host = list(decode_program(bytes(contents[HOST])[: 16 * 12]))
+    assert [i.op for i in host].count(Op.LAUNCH) == 2
+    host[2] = replace(host[2], dst=6)
+    host[10] = Instruction(op=Op.EXIT, src=(6, 255, 255))
+    contents[HOST][: 16 * 12] = encode_program(tuple(host))
+    return tuple(Segment(base, bytes(data)) for base, data in contents.items())
+
+
+@pytest.mark.parametrize("affine", [Affine.OFF, Affine.ABM])
+@pytest.mark.parametrize("cause", FAULTS)
+def test_faults_stop_a_kernel_and_the_next_launch_works(cause: Cause, affine: Affine) -> None:
+    program = kernel(FAULTS[cause])
+    place = next(pc for pc, i in enumerate(program.instructions) if i.op in (Op.LD, Op.TRAP, Op.DADD, Op.BAR))
+    finished = run(patched(program), affine)
+    assert finished.status == status(cause, place)
+    np.testing.assert_array_equal(arrays(finished.image, launch())["out"][:32], WORDS[:32])
+
+
+def test_missing_code_of_the_host_part() -> None:
+    assert run(()).status == status(Cause.FETCH, 0)
+    assert run((Segment(HOST, encode_program((Instruction(op=Op.MOV, dst=1),))),)).status == status(Cause.FETCH, 1)
+    assert run((Segment(HOST, b"\xff" * 16),)).status == status(Cause.ILLEGAL, 0)
+
+
+# ---------------------------------------------------------------- the checker
+
+
+@pytest.mark.parametrize(("instruction", "why"), [
+    (Instruction(op=Op.DADD), "test.ptx:1: test can't run on the FG-SIMT engine: it has no DADD"),
+    (Instruction(op=Op.MUFU), "it has no MUFU"),
+    (Instruction(op=Op.MOV, dst=32), "it has 32 registers of a thread"),
+    (Instruction(op=Op.S2R, special=Special.CLOCK_LO), "it has no special register CLOCK_LO"),
+    (Instruction(op=Op.ST, space=Space.CONST), "const memory is read-only"),
+])
+def test_refused_kernels(instruction: Instruction, why: str) -> None:
+    program = Program("test", "test.ptx", (instruction,), (1,), 8)
+    with pytest.raises(LaunchError, match=why):
+        check(program, launch())
+
+
+def test_barriers_between_warps_are_refused() -> None:
+    program = kernel(lambda code: code.op(Op.BAR))
+    check(program, launch(32))
+    with pytest.raises(LaunchError, match="blocks of at most 32 threads"):
+        check(program, replace(launch(), block=(33, 1, 1)))
