@@ -55,6 +55,7 @@ class Dispatcher(wiring.Component):
         self._sp = [number for number, pipe in self._served.items() if pipe.kind is Pipe.SP]
         self._sharing = next(iter(self._served.values())).sharing
         self.is_shared = self._sharing is not Sharing.OWN
+        self._one_first = self._sharing in (Sharing.STATIC, Sharing.FAIR)
         count, schedulers = config.holders, data.ArrayLayout(index_bits(config.schedulers), config.holders)
         pipes = self._served.values()
         super().__init__({
@@ -109,21 +110,23 @@ class Dispatcher(wiring.Component):
 
     def _select_oldest(self, m: Module, available: Value, in_order: list[Signal], ages: list[Value]) -> None:
         """Select the oldest of the ready instructions whose pipe accepts them; if one scheduler goes first, its
-        oldest. `in_order`: the instructions for each pipe of SFU or MEM."""
+        oldest, found while the scheduler is. `in_order`: the instructions for each pipe of SFU or MEM."""
         eligible = Signal(self._config.holders)
         first = self._of_scheduler(m, eligible)
         for c, older in enumerate(ages):
-            before = reduce(or_, (Mux(mask[c], mask, 0) for mask in in_order), Const(0, 1)) & self.busy & older
+            before = older
             if self.is_shared:
                 before &= Cat(scheduler == self.scheduler[c] for scheduler in self.scheduler)
+            same_pipe = reduce(or_, (Mux(mask[c], mask, 0) for mask in in_order), Const(0, 1)) & self.busy
+            rivals = before if self._one_first else older
             m.d.comb += [
-                eligible[c].eq(available[c] & ~before.any()),
-                self.select[c].eq(first[c] & ~(first & older).any()),
+                eligible[c].eq(available[c] & ~(same_pipe & before).any()),
+                self.select[c].eq(first[c] & ~(eligible & rivals).any()),
             ]
 
     def _of_scheduler(self, m: Module, eligible: Value) -> Value:
         """The eligible instructions of the scheduler that goes first, or of all of them."""
-        if self._sharing not in (Sharing.STATIC, Sharing.FAIR):
+        if not self._one_first:
             return eligible
         first, of_each = Signal.like(eligible, name="first_of_scheduler"), self._by_scheduler(eligible)
         turn = self._turn(m, Cat(mask.any() for mask in of_each))
