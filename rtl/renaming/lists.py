@@ -20,7 +20,8 @@ class FreeList(wiring.Component):
     """Free rows of one kind: first those that were never used, in order, then released ones, first in, first out.
 
     Each queue of released rows is an SRAM with its first row in a register: a row that enters in a cycle is shown two
-    cycles later at the earliest.
+    cycles later at the earliest. What a queue shows and whether any row was never used are registers, too, so that
+    `shown` and `row` only select. After reset a row is shown for a cycle even if `limit` is 0: the stage is empty then.
 
     Parameters
     ----------
@@ -51,10 +52,14 @@ class FreeList(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        used, unused = Signal(range(self._rows + 1)), Signal()
+        used, following = (Signal(range(self._rows + 1), name=name) for name in ("used", "following"))
+        unused, takes_unused = Signal(init=1, name="unused"), Signal()
         queues = [SyncFIFOBuffered(width=len(self.row), depth=self._rows + 1) for _ in self.enter]
-        m.d.comb += unused.eq(used != self.limit)
-        m.d.sync += used.eq(used + (self.take & unused))
+        m.d.comb += [following.eq(used + 1), takes_unused.eq(self.take & unused)]
+        m.d.sync += [
+            used.eq(Mux(takes_unused, following, used)),
+            unused.eq(Mux(takes_unused, following != self.limit, used != self.limit)),
+        ]
         shows, taken = [unused], unused
         for number, queue in enumerate(queues):
             m.submodules[f"queue_{number}"] = queue

@@ -49,7 +49,7 @@ class RenameStage(wiring.Component):
         self.lists = [BankLists(config=config) for _ in range(config.banks)]
         self.predictor = StallPredictor(slots=config.warps) if config.predicts_stalls else None
         self._valid, self._leaves, self._served = Signal(name="valid"), Signal(name="leaves"), Signal(name="served")
-        self._held = Signal(issue_layout(config), name="held", reset_less=True)
+        self._held = Signal(issue_layout(config), name="instruction", reset_less=True)
         self._virtual = Signal(addresses, name="virtual_address", reset_less=True)
         self._moves, self._taken = Signal(name="moves"), Signal(2, name="taken")
         self._new_row = Signal(index_bits(config.rows), name="new_row")
@@ -92,22 +92,28 @@ class RenameStage(wiring.Component):
         return m
 
     def _take(self, m: Module) -> Signal:
-        """Take the instruction at the issue port, and read its registers. Returns whether one is taken."""
+        """Take the instruction at the issue port, and read its registers. Returns whether one is taken.
+
+        Whether a collector is free is known late. So unless the stage is stuck, the instruction is kept and its
+        registers are read even if it is not taken: the stage is empty then.
+        """
         placer, issue, takes, virtual = self.placer, self.issue, Signal(), self._virtual
         placed = Cat(placer.source, placer.destination)
-        stuck = self._valid & ~self._leaves
+        stuck, offered = Signal(), Signal()
         for free, shown, holds in zip(self.free, self.free_collectors, self._needed(self._held), strict=True):
             m.d.comb += shown.eq(~stuck & Mux(self._valid & holds, free[1], free.any()))
         m.d.comb += [
+            stuck.eq(self._valid & ~self._leaves),
+            offered.eq(issue.valid & ~stuck),
             takes.eq(issue.valid & (self.free_collectors.as_value() & self._needed(issue.payload)).any()),
             placer.issue.eq(issue.payload),
             placer.stride.eq(self.stride),
             self.table.address.eq(placed),
-            self.table.read.eq(Mux(takes, Cat(issue.payload.reads, issue.payload.writes), 0)),
+            self.table.read.eq(Mux(offered, Cat(issue.payload.reads, issue.payload.writes), 0)),
             self.table.held.eq(virtual),
         ]
         m.d.sync += self._valid.eq(takes | stuck)
-        with m.If(takes):
+        with m.If(offered):
             m.d.sync += [self._held.eq(issue.payload), virtual.as_value().eq(placed)]
         return takes
 
@@ -125,23 +131,31 @@ class RenameStage(wiring.Component):
         held, table, bank = self._held, self.table, self._virtual[SLOTS].bank
         named = Cat(held.reads[slot] & held.writes & (held[name] == held.dst) for slot, name in enumerate(SOURCES))
         ending, wanted = held.reads & held.last & table.mapped[:SLOTS], self._wanted()
-        mapped, row, is_new, shown = table.mapped[SLOTS], table.row[SLOTS], Signal(), Signal(2)
-        rows = [Array(lists.row[kind] for lists in self.lists)[bank] for kind in (CMOS, TFET)]
-        first = Signal(2)  # the list that gives a row if one is needed
+        mapped, shown, is_new = table.mapped[SLOTS], Signal(2), Signal()
+        choices = [self._choose(kind, shown, is_new) for kind in (CMOS, TFET)]
         m.d.comb += [
             shown.eq(Array(lists.shown for lists in self.lists)[bank]),
-            first.eq(Mux(shown.bit_select(wanted, 1) == wanted, 2, 1)),
             is_new.eq(~mapped | (ending & named).any()),
-            self._moves.eq(mapped & is_new & shown.bit_select(wanted, 1) & (self._is_slow(row) != wanted)),
             self._leaves.eq(self._valid & (~held.writes | mapped | shown.any())),
-            self._taken.eq(Mux(self._leaves & held.writes & (~mapped | self._moves), first, 0)),
-            self._new_row.eq(Mux(mapped & ~self._moves, row, Mux(first[TFET], rows[TFET], rows[CMOS]))),
-            self._served.eq(self._leaves & held.writes & is_new & wanted & self._is_slow(self._new_row)),
+            Cat(self._moves, self._taken, self._new_row, self._served).eq(Mux(wanted, choices[TFET], choices[CMOS])),
             table.unmap.eq(Mux(self._leaves, ending & ~named, 0)),
             table.write.eq(self._leaves & held.writes),
             table.new_row.eq(self._new_row),
         ]
         self._send(m, ending & (~named | self._moves.replicate(SLOTS)))
+
+    def _choose(self, wanted: int, shown: Value, is_new: Value) -> Value:
+        """If this kind of row is wanted: whether the destination moves, the lists that give a row, its row, and whether
+        a request is served. Which kind is wanted is known late, and only selects."""
+        table, bank, other = self.table, self._virtual[SLOTS].bank, TFET - wanted
+        mapped, row = table.mapped[SLOTS], table.row[SLOTS]
+        rows = [Array(lists.row[kind] for lists in self.lists)[bank] for kind in (CMOS, TFET)]
+        writes, is_slow = self._valid & self._held.writes, row >= self._config.cmos_rows
+        moves = mapped & is_new & shown[wanted] & (is_slow != wanted)
+        gives = [moves | ~mapped & shown[wanted], ~mapped & shown[other] & ~shown[wanted]]
+        served = writes & is_new & (shown[TFET] | mapped & is_slow) if wanted == TFET else Const(0, 1)
+        return Cat(moves, Cat(gives[kind != wanted] & writes for kind in (CMOS, TFET)),
+                   Mux(mapped & ~moves, row, Mux(shown[wanted], rows[wanted], rows[other])), served)
 
     def _send(self, m: Module, released: Value) -> None:
         """The instruction as it leaves: with the rows of its registers, and the slots whose row is released."""
@@ -163,9 +177,6 @@ class RenameStage(wiring.Component):
             return Const(0, 1)
         memory = [number for number, pipe in enumerate(self._config.pipes) if pipe.kind is Pipe.MEM]
         return self.predictor.wants.bit_select(self._held.warp, 1) & ~self._held.pipe.matches(*memory)
-
-    def _is_slow(self, row: Value) -> Value:
-        return row >= self._config.cmos_rows
 
     # ------------------------------------------------------------------ parts
 

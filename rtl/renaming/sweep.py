@@ -1,6 +1,6 @@
 """Sweep: unmaps the registers of warps that have ended, a virtual row of each bank at a time."""
 
-from amaranth import Const, Module, Mux, Signal, signed
+from amaranth import Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -33,6 +33,7 @@ class Sweep(wiring.Component):
 
     def __init__(self, *, config: SmConfig) -> None:
         self._config = config
+        self._bank_bits = exact_log2(config.banks) if config.layout is Layout.WID else 0
         super().__init__({
             "retired": In(config.warps), "stride": In(STRIDE_BITS), "issues": In(1), "waits": In(1), "left": In(1),
             "sweeping": Out(config.warps), "step": Out(config.banks), "row": Out(index_bits(config.rows)),
@@ -44,28 +45,38 @@ class Sweep(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        warps = self._config.warps
-        begun, number = Signal(warps), Signal(STRIDE_BITS)
-        current, warp, steps, ends = Signal(warps), Signal(index_bits(warps)), Signal(), Signal()
+        begun, slot = Signal(name="begun"), Signal(index_bits(self._config.warps), name="slot")
+        number, row = Signal(STRIDE_BITS, name="number"), Signal.like(self.row, name="next_row")
+        current, steps, ends = Signal.like(slot), Signal(), Signal()
+        exists, following = self._follow(m, begun, slot)
         m.d.comb += [
-            current.eq(Mux(begun.any(), begun, lowest(self.sweeping))),
-            warp.eq(merge_many(current, range(warps))),
-            steps.eq(current.any() & (number != self.stride) & ~self.issues & ~self.waits),
-            ends.eq(current.any() & (number == self.stride) & ~self.left),
+            current.eq(Mux(begun, slot, following)),
+            steps.eq((begun | exists) & (number != self.stride) & ~self.issues & ~self.waits),
+            ends.eq(begun & (number == self.stride) & ~self.left),
+            self.row.eq(Mux(begun, row, self._first(following))),
+            self.step.eq(Mux(steps, self._where(current), 0)),
         ]
+        m.d.sync += self.sweeping.eq(self.sweeping & ~(ends << slot) | self.retired)
         with m.If(steps):
-            m.d.sync += [begun.eq(current), number.eq(number + 1)]
+            m.d.sync += [begun.eq(1), slot.eq(current), number.eq(number + 1), row.eq(self.row + 1)]
         with m.If(ends):
             m.d.sync += [begun.eq(0), number.eq(0)]
-        m.d.sync += self.sweeping.eq(self.sweeping & ~Mux(ends, current, 0) | self.retired)
-        self._place(m, warp, number, steps)
         return m
 
-    def _place(self, m: Module, warp: Signal, number: Signal, steps: Signal) -> None:
-        """The virtual row of a step, and its banks."""
-        bits, banks = exact_log2(self._config.banks), self._config.banks
-        if self._config.layout is Layout.WID:
-            place, where = warp >> bits, Const(1, banks) << warp[:bits]
-        else:
-            place, where = warp, Const(-1, signed(banks))
-        m.d.comb += [self.row.eq(place * self.stride + number), self.step.eq(Mux(steps, where, 0))]
+    def _follow(self, m: Module, begun: Signal, slot: Signal) -> tuple[Signal, Signal]:
+        """Whether a slot may be begun in this cycle, and which: the lowest one, found in the cycle before, without the
+        slot that was begun then. Unspecified if one is begun now."""
+        exists, following = Signal(name="exists"), Signal.like(slot, name="following")
+        others = Signal.like(self.sweeping, name="others")
+        m.d.comb += others.eq(self.sweeping & ~(begun << slot) | self.retired)
+        m.d.sync += [exists.eq(others.any()), following.eq(merge_many(lowest(others), range(len(others))))]
+        return exists, following
+
+    def _first(self, slot: Value) -> Value:
+        """The first virtual row of a slot."""
+        return (slot >> self._bank_bits) * self.stride
+
+    def _where(self, slot: Value) -> Value:
+        """The banks of its virtual rows."""
+        banks = self._config.banks
+        return Const(1, banks) << slot[: self._bank_bits] if self._bank_bits else Const(-1, signed(banks))

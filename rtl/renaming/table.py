@@ -51,7 +51,7 @@ class TablePart(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        mapped = Signal(self._rows)
+        mapped = Signal(self._rows, name="bits")
         cleared = reduce(or_, (self._only(where, is_) for is_, where in zip(self.unmap, self.unmapped, strict=True)))
         m.d.sync += mapped.eq(mapped & ~cleared | self._only(self.written, self.write))
         for reader, virtual in enumerate(self.place):
