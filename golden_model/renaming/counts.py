@@ -16,8 +16,8 @@ class Counts:
 
 @dataclass
 class Accuracy:
-    """How well stalls are predicted: `compared` predictions, each with the next access of its warp, and the sum of
-    their `errors`, each in thousandths of that access."""
+    """How well stalls are predicted: `compared` predictions, each with the next access of its warp slot, and the
+    sum of their `errors`, each in thousandths of that access."""
 
     compared: int = 0
     errors: int = 0
