@@ -25,11 +25,9 @@ class Fetch:
         self._outstanding: deque[int | None] = deque()  # PCs; None: disowned
         self._base = self._next = 0
         self._on = False
-        self._redirected = False
 
     def request(self) -> None:
         """Begins a cycle: asks for the next instruction, if there is room."""
-        self._redirected = False
         owned = sum(1 for pc in self._outstanding if pc is not None)
         if self._on and len(self.queue) + owned < FETCHED:
             self._memory.fetch(self._base + INSTRUCTION_BYTES * self._next)
@@ -40,7 +38,7 @@ class Fetch:
         """Goes on at a PC, of other code if `base`, its address, is given."""
         self.queue.clear()
         self._outstanding = deque([None] * len(self._outstanding))
-        self._next, self._on, self._redirected = pc, True, True
+        self._next, self._on = pc, True
         self._base = self._base if base is None else base
 
     def stop(self) -> None:

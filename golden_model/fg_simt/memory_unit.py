@@ -59,7 +59,6 @@ class Entry:
     answers: int
     threads: list[int] = field(default_factory=list)
     line: bytes = b""
-    base: int = 0
 
 
 class MemoryUnit:
@@ -72,7 +71,8 @@ class MemoryUnit:
         self._arriving: deque[tuple[int, Row]] = deque()
         self._queue: deque[Row] = deque()
         self._entries: deque[Entry] = deque()
-        self._pending: dict[int, deque[tuple[Entry, list[int]]]] = {port: deque() for port in (*range(LANES), 9)}
+        ports = (*range(LANES), WIDE_PORT)
+        self._pending: dict[int, deque[tuple[Entry, list[int]]]] = {port: deque() for port in ports}
         self._writes = {False: 0, True: 0}  # outstanding writes, narrow and wide
         self._outstanding = {False: 0, True: 0}
         self.in_flight = 0

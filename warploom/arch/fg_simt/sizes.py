@@ -13,11 +13,8 @@ PREDICATES = 7
 LINE = 32
 """Bytes of a line, and of an access over the wide port."""
 
-FETCHED, FETCHED_BITS = 4, 128
-"""Entries of the fetch queue, and bits of an instruction."""
-
-PENDING = 31
-"""Entries of each stack of pending fragments."""
+FETCHED = 4
+"""Entries of the fetch queue."""
 
 SHARED_LOADS = 64
 SIQ_ENTRIES, SLWQ_ENTRIES, SMRQ_ROWS, SMRRQ_ENTRIES = 4, 4, 8, 8
