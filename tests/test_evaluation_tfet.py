@@ -13,6 +13,7 @@ from warploom.evaluation.figures import Launched, Run
 from warploom.evaluation.register_file_energy import register_file
 from warploom.evaluation.simulations import Case, _decode, _run
 from warploom.evaluation.tfet_energy import dynamic_saved, energy, energy_saved, leakage_saved, tfet_share
+from warploom.evaluation.workloads import NAMED
 from warploom.kernels.library import kernels
 from warploom.programs.library import programs
 
@@ -106,3 +107,14 @@ def test_a_sample_of_blocks_stands_for_all() -> None:
     part, whole = _decode(case, _run(case)).statistics, run_of(tfet.MEM_RA).statistics
     assert part.warp_instructions == whole.warp_instructions
     assert part.cycles != whole.cycles and sum(part.bank_writes) == pytest.approx(sum(whole.bank_writes), rel=0.05)
+
+
+def test_figures_of_memory_intensive_programs_have_no_others() -> None:
+    """Of those that a user names."""
+    runs = tfet.with_ideal({"transpose": {name: run_of(name) for name in MACHINES}})["transpose"]
+    found = tfet.measured({"transpose": runs, "matmul": runs}, {NAMED: ("transpose", "matmul")})
+    kernels = {figure.figure.number: figure.kernels for figure in found}
+    assert kernels["TFET, Fig. 15a"] == ("transpose", "matmul")
+    assert kernels["TFET, Fig. 15a, intensive"] == ("transpose",)
+    assert "TFET, Fig. 15a, intensive" not in {
+        figure.figure.number for figure in tfet.measured({"matmul": runs}, {NAMED: ("matmul",)})}

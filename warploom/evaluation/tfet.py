@@ -105,7 +105,9 @@ def prediction_error(run: Run) -> float:
 def measured(runs: Mapping[str, Runs], found: Groups) -> list[Measured]:
     """All figures, in the order of the source; those with a published average of the memory-intensive programs have it
     apart. `found` are the groups."""
-    intensive = {name: members for name, members in found.items() if name.partition(",")[0] in (MEMORY, NAMED)}
+    chosen = {name: [member for member in members if member in INTENSIVE]
+              for name, members in found.items() if name.partition(",")[0] in (MEMORY, NAMED)}
+    intensive = {name: members for name, members in chosen.items() if members}
     few = {name: runs[name] for members in intensive.values() for name in members}
     bfs = {name: runs[name] for name in runs if name == "bfs_levels"}
     return [*(figure.measure(runs, found) for figure in figures()),
