@@ -4,7 +4,7 @@ import random
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from cocotbext.axi import AxiBus, AxiSlave
+from cocotbext.axi import AxiBus, AxiResp, AxiSlave
 
 from warploom.arch.l1 import LINE_BYTES
 from warploom.golden_model.l1.bank import Beat
@@ -58,11 +58,25 @@ def attach(dut: Any, lines: Lines, rng: random.Random) -> list[Waits]:
     slave = AxiSlave(AxiBus.from_prefix(dut, "axi", bus_separator="__"), dut.clk, dut.rst, target=lines)
     channels = (slave.write_if.aw_channel, slave.write_if.w_channel, slave.write_if.b_channel,
                 slave.read_if.ar_channel, slave.read_if.r_channel)
+    _vary_errors(slave.write_if.b_channel, "bresp", rng)
+    _vary_errors(slave.read_if.r_channel, "rresp", rng)
     slave.write_if.w_channel.queue_occupancy_limit = 8  # so that it may take all beats before their address
     waits = [Waits(rng) for _ in channels]
     for channel, each in zip(channels, waits, strict=True):
         channel.set_pause_generator(iter(each))
     return waits
+
+
+def _vary_errors(channel: Any, field: str, rng: random.Random) -> None:
+    """Some of a channel's errors become DECERR, which the slave never answers by itself."""
+    send = channel.send
+
+    async def sent(transaction: Any) -> None:
+        if getattr(transaction, field) == AxiResp.SLVERR and rng.random() < 0.5:
+            setattr(transaction, field, AxiResp.DECERR)
+        await send(transaction)
+
+    channel.send = sent
 
 
 def slave_of(seen: Observation) -> Slave:

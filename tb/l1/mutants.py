@@ -18,6 +18,9 @@ from warploom.tb.mutants import Mutant, Tampered
 
 Change = Callable[[Any, Module], None]
 
+NO_PROBE = {"probe": False}
+"""Without assertions, which would stop a simulation before the bench reports a mismatch."""
+
 
 def changed(unit: wiring.Component, change: Change) -> wiring.Component:
     """A unit with statements that replace some of its own."""
@@ -99,12 +102,12 @@ def _part(name: str, change: Change) -> Change:
 
 def _data_cache(bug: str, change: Change) -> Mutant:
     return Mutant("DataCache", "warploom.tb.l1.test_data_cache", bug,
-                  lambda config: changed(DataCache(**SMALL_CACHE), change))
+                  lambda config: changed(DataCache(**{**SMALL_CACHE, **NO_PROBE}), change))
 
 
 def _bus(bug: str, change: Change) -> Mutant:
     return Mutant("L1", "warploom.tb.l1.test_whole", bug,
-                  lambda config: changed(L1(**SMALL_L1), _part("bus", change)))
+                  lambda config: changed(L1(**{**SMALL_L1, **NO_PROBE}), _part("bus", change)))
 
 
 def _same_slots(cache: Any, m: Module) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import cocotb
 import pytest
+from cocotbext.axi import AxiResp
 
 from warploom.arch.config import SmConfig
 from warploom.arch.l1 import BEAT_BITS, LINE_BYTES, OFFSET_BITS, PORTS
@@ -28,7 +29,7 @@ FETCH_BYTES = 8
 SMALL: dict[str, Any] = {"lines": LINES, "fetch_bits": 8 * FETCH_BYTES, "probe": True}
 
 POINTS = ("AW before W", "W before AW", "read and write at once", "three reads at once", "error of data",
-          "error of an instruction", "error of a flush")
+          "error of an instruction", "error of a flush", "SLVERR", "DECERR")
 
 
 class Bench:
@@ -126,6 +127,9 @@ class Bench:
             self._reading.discard(slave.beat[0])
         hit("error of data", any((shown := self._model.response(port)) and shown.error for port in range(PORTS)))
         hit("error of a flush", seen["failed"])
+        responses = [seen["axi__rresp"]] * seen["axi__rvalid"] + [seen["axi__bresp"]] * seen["axi__bvalid"]
+        hit("SLVERR", AxiResp.SLVERR in responses)
+        hit("DECERR", AxiResp.DECERR in responses)
 
     def _flush(self) -> Iterator[Stimulus]:
         yield self._inputs(asks=False, flush=True)

@@ -11,7 +11,8 @@ from warploom.tb.bench import Checker, Observation, Ports, Stimulus, busy
 from warploom.tb.l1.flat import FlatMemory
 from warploom.tb.l1.requests import contents, narrow, wide
 
-TAGS = (3, 2, 3 | 1 << 18)
+TAGS = (3, 2, 3 | 1 << 18, 2 | 1 << 18)
+PARTS = 4
 
 
 class PortTraffic:
@@ -23,13 +24,16 @@ class PortTraffic:
 
     def __init__(self, ports: Ports, rng: random.Random, rows: int, checker: Checker) -> None:
         self._ports, self._rng, self._checker = ports, rng, checker
-        lines = [(tag * rows + row) * BANKS + bank << OFFSET_BITS
-                 for tag in TAGS for row in range(rows) for bank in range(BANKS)]
-        rng.shuffle(lines)
-        part = len(lines) // 4
-        self.shared_words, self._words, self._control, self._wide = (
-            lines[part * k : part * (k + 1)] for k in range(4))
-        self.image = contents(rng, lines)
+        parts: list[list[int]] = [[] for _ in range(PARTS)]
+        for bank in range(BANKS):
+            lines = [(tag * rows + row) * BANKS + bank << OFFSET_BITS for tag in TAGS for row in range(rows)]
+            rng.shuffle(lines)
+            for number, part in enumerate(parts):  # each part has lines of every bank
+                part.extend(lines[number::PARTS])
+        for part in parts:
+            rng.shuffle(part)
+        self.shared_words, self._words, self._control, self._wide = parts
+        self.image = contents(rng, [line for part in parts for line in part])
         self.flat = FlatMemory(self.image)
         self.waiting: list[deque[Request]] = [deque() for _ in range(PORTS)]
         self._offered: list[Request | None] = [None] * PORTS
