@@ -74,6 +74,17 @@ def test_worked_example_of_the_two_stacks() -> None:
     assert (fragments.pc, fragments.mask, fragments.forward, fragments.backward) == (1, 0x0F00, [(6, 0xF0FF)], [])
 
 
+def test_lanes_that_branch_back_meet() -> None:
+    """Some lanes have gone back to 1, the others come there later."""
+    fragments = Fragments()
+    fragments.start(0b1111)
+    fragments.pc = 5
+    fragments.branch(0b0011, 1)
+    fragments.pc = 1
+    fragments.merge()
+    assert (fragments.mask, fragments.backward) == (0b1111, [])
+
+
 def test_the_lowest_pc_of_the_forward_stack_is_first() -> None:
     fragments = Fragments()
     fragments.start(0b1111)
@@ -148,6 +159,20 @@ def test_vector_loads(offset: int, requests: int) -> None:
 def test_coalescing_is_within_a_line(offset: int, narrow: int, wide: int) -> None:
     finished = once(_load(offset), launch())
     assert (finished.counts["narrow_requests"], finished.counts["wide_requests"]) == (narrow, wide + 4)
+
+
+def test_a_wide_load_waits_for_narrow_stores() -> None:
+    """Stores of every second word are narrow; the loads behind them are wide."""
+
+    def body(code: Assembler) -> None:
+        code.indexed(16, 8, 0, shift=3)
+        code.store(16, 0, imm=128)
+        code.load(12, 4)
+
+    program = kernel(body)
+    narrow, wide = observed(program, "narrow_outstanding"), observed(program, "wide_outstanding")
+    assert max(narrow) > 0 < max(wide)
+    assert not any(one and other for one, other in zip(narrow, wide, strict=True))
 
 
 def test_lazy_expansion() -> None:
