@@ -1,5 +1,8 @@
 """Programs and random kernels on the FG-SIMT engine, from memory image to memory image."""
 
+import re
+from pathlib import Path
+
 import pytest
 from fg_simt_runs import WAYS, check, executed
 from random_case import Case
@@ -11,6 +14,13 @@ from warploom.fg_simt.__main__ import PUBLISHED, main, row
 from warploom.fg_simt.programs import NAMES, RUNS, started
 from warploom.host.gpu import Gpu
 from warploom.programs.library import program
+
+
+def test_example_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (Path(__file__).resolve().parents[1] / "docs" / "fg_simt.md").read_text()
+    example, = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    exec(compile(example, "fg_simt.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("[0. 2. 4. 6.]")
 
 
 @pytest.mark.parametrize("name", NAMES)
