@@ -38,7 +38,8 @@ def synthesise(config: SmConfig, units: Sequence[str] | None = None, liberty: Pa
                top: str = TOP, flat: bool = False) -> Report:
     """Area and longest path of each unit of the datapath.
 
-    `units` limits the report to some modules, by name (``Collector`` or ``collector``); `liberty` is the user's
+    `units` limits the report to some modules, by name (``Collector`` or ``collector``), or to one that is dissolved in
+    its parent, which is then synthesised by itself and shown with its parts; `liberty` is the user's
     library; `top` is another unit than the datapath, including its parts; `flat` dissolves all hierarchy, so that logic
     is optimised across units (slower, one row). Results are cached, down to single modules. Raises `ConfigError` for a
     configuration without hardware, an unknown unit or an unusable library, `ToolError` when a tool fails or is missing.
@@ -48,8 +49,11 @@ def synthesise(config: SmConfig, units: Sequence[str] | None = None, liberty: Pa
     wanted = None if units is None else [module_name(unit) for unit in units]
 
     def make(folder: Path) -> str:
-        design = _elaborate(config, top, folder, flat=flat)
-        return synthesise_design(design, config.name, wanted, library, flat=flat).to_json()
+        design, shown = _elaborate(config, top, folder, flat=flat), wanted
+        dissolved = [unit for unit in units or () if unit in verilog.UNITS and module_name(unit) not in design.kept]
+        if dissolved and not flat:
+            design, shown = _elaborate(config, dissolved[0], folder, flat=flat), None
+        return synthesise_design(design, config.name, shown, library, flat=flat).to_json()
 
     return store.text(_key(top, config, library, units=wanted, flat=flat), make, Report.from_json)
 

@@ -96,6 +96,7 @@ RENAMING = Mechanism(
         Unit("StallPredictor", "warploom.rtl.renaming.predictor.StallPredictor", {"slots": "warps"}, needs=PREDICTS),
     ),
     fields=(PortField("issue", "last", 3, needs=RENAMES),),
+    parts=("warploom.rtl.renaming.stage.RenameStage",),
     cores=(
         Core("slow rows", SLOW_ROWS, is_long=True),
         Core("slow rows two ports", (*SLOW_ROWS, "bank_ports=2", "gating=active"), is_long=True),
