@@ -1,7 +1,7 @@
 """Bench of the data cache: hardware against `warploom.golden_model.l1.data_cache`, and against a memory without one."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import cocotb
@@ -19,6 +19,9 @@ from warploom.tb.l1.traffic import PortTraffic, streams
 
 BENCH = "warploom.tb.l1.test_data_cache"
 CYCLES = 2500
+LIMIT = 5000
+"""Cycles in which requests are answered, or a cache is flushed."""
+
 LINES = 2
 """Lines of a bank, so that each is replaced often."""
 
@@ -47,12 +50,10 @@ class Bench:
                 for outside in self._outside:
                     outside.patience = self._rng.choice((0.2, 1))
             yield self._inputs(asks=True, flush=self._rng.random() < 0.002)
-        while not self._traffic.is_idle or self._model.busy:
-            yield self._inputs(asks=False)
+        yield from self._until(lambda: self._traffic.is_idle and not self._model.busy)
         yield self._inputs(asks=False, flush=True)
         yield self._inputs(asks=False)
-        while self._model.busy:
-            yield self._inputs(asks=False)
+        yield from self._until(lambda: not self._model.busy)
         self._checker.equal("memory image", self._image, self._traffic.flat.image)
 
     def check(self, seen: Observation) -> None:
@@ -80,6 +81,14 @@ class Bench:
         hit("no slot is free", not all(buffer.free for buffer in model._buffers))
         hit("error", any(answer.error for answer in answers))
         hit("four banks answer", len(answers) >= 4)
+
+    def _until(self, done: Callable[[], bool]) -> Iterator[Stimulus]:
+        """Cycles without new requests, until something holds."""
+        for _ in range(LIMIT):
+            if done():
+                return
+            yield self._inputs(asks=False)
+        self._checker.fail("the cache does not come to an end")
 
     def _inputs(self, *, asks: bool, flush: bool = False) -> Stimulus:
         made = dict(self._traffic.stimulus(asks=asks))

@@ -2,7 +2,7 @@
 `warploom.golden_model.l1.whole`."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import cocotb
@@ -23,6 +23,9 @@ from warploom.tb.l1.traffic import PortTraffic, streams
 
 BENCH = "warploom.tb.l1.test_whole"
 CYCLES = 2000
+LIMIT = 5000
+"""Cycles in which requests are answered, or a cache is flushed."""
+
 LINES = 2
 FETCH_BYTES = 8
 
@@ -56,8 +59,7 @@ class Bench:
                 for wait in self.waits:
                     wait.share = self._rng.choice((0, 0.5, 0.9))
             yield self._inputs(asks=True, flush=self._rng.random() < 0.002, invalidate=self._rng.random() < 0.005)
-        while not self._traffic.is_idle or self._fetches or self._model.data.busy:
-            yield self._inputs(asks=False)
+        yield from self._until(lambda: self._traffic.is_idle and not self._fetches and not self._model.data.busy)
         self.refused.update(self._traffic.image)
         yield from self._flush()
         self.refused.clear()
@@ -134,8 +136,15 @@ class Bench:
     def _flush(self) -> Iterator[Stimulus]:
         yield self._inputs(asks=False, flush=True)
         yield self._inputs(asks=False)
-        while self._model.data.busy:
+        yield from self._until(lambda: not self._model.data.busy)
+
+    def _until(self, done: Callable[[], bool]) -> Iterator[Stimulus]:
+        """Cycles without new requests, until something holds."""
+        for _ in range(LIMIT):
+            if done():
+                return
             yield self._inputs(asks=False)
+        self._checker.fail("the L1 does not come to an end")
 
     def _inputs(self, *, asks: bool, flush: bool = False, invalidate: bool = False) -> Stimulus:
         if self._fetch is None and asks and next(self._asks):
