@@ -53,11 +53,24 @@ class Readback:
         self.cycle += 1
         self.datapath.settle()
         self.inputs = NO_INPUTS
+        self._drop_swept()
         if self._pending and self._may_issue(*self._pending[-1]):
             warp, read = self._pending.pop()
             issue: list[dict[str, int] | None] = [None] * self._config.issue_inputs
             issue[warp % self._config.issue_ports * self._config.issue_per_warp] = self._fields(warp, read)
             self.inputs = NO_INPUTS._replace(issue=issue)
+
+    def _drop_swept(self) -> None:
+        """With renaming do not read the registers of a warp that is swept, or is next, nor those that have been."""
+        if self.datapath.renaming is None:
+            return
+        swept = self.datapath.renaming.sweeping & -self.datapath.renaming.sweeping
+        while self._pending:
+            warp, read = self._pending[-1]
+            if swept != 1 << warp and all(self._is_stored(warp, register) for register in read):
+                return
+            self._pending.pop()
+            self._total -= 1
 
     def _may_issue(self, warp: int, read: list[int]) -> bool:
         """Whether there is a collector for the instruction, with enough free entries."""
