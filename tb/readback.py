@@ -31,10 +31,7 @@ class Readback:
         count = 1 if self._by_one else 3
         self._affine = None if datapath.affine is None else datapath.affine.registers
         self._pending: list[tuple[int, list[int]]] = []  # warp, up to three registers
-        swept = 0 if datapath.renaming is None else datapath.renaming.sweeping
         for warp in range(resident_warps(config, registers)):
-            if swept >> warp & 1:
-                continue  # its registers lose their rows meanwhile
             read = [register for register in range(registers)
                     if self._is_compact(warp, register) or self._is_stored(warp, register)]
             self._pending += [(warp, read[i : i + count]) for i in range(0, len(read), count)]
