@@ -144,8 +144,8 @@ def _early_address(bus: Any, m: Module) -> None:
         m.d.sync += bus.axi.awvalid.eq(0)
 
 
-def _early_write(bus: Any, m: Module) -> None:
-    m.d.comb += bus._written.eq(bus.axi.awvalid & bus.axi.awready)
+def _half_written(bus: Any, m: Module) -> None:
+    m.d.comb += bus.axi.wstrb.eq(0x0F)
 
 
 def _short_burst(bus: Any, m: Module) -> None:
@@ -189,7 +189,7 @@ MUTANTS = (
     _data_cache("does not pass errors", _part("responses", _silent_errors)),
     _data_cache("loses answers of the upper banks", _part("responses", _lost_answers)),
     _bus("ends an address before it is taken", _early_address),
-    _bus("accepts a write before its data is taken", _early_write),
+    _bus("writes half of each beat", _half_written),
     _bus("reads three beats", _short_burst),
     _bus("does not see errors of writes", _blind),
     _bus("gives beats to two banks", _confused),
