@@ -230,7 +230,7 @@ def test_every_assumption_is_used():
         runs = {name: dataclasses.replace(run(config, **(fields if name in baselines else on)), toggling=QUIET)
                 for name, config in configs.items()}
         found |= {row["assumption"] for row in sensitivity.rows(experiment.HEADLINES, {"k": runs})}
-    leakage = {"cmos_leakage", "drowsy_leakage"}  # tests/test_evaluation_tfet.py varies them
+    leakage = {"cmos_leakage", "drowsy_leakage", "tfet_leakage"}  # tests/test_evaluation_tfet.py varies them
     assert found | leakage == set(FIGURES["assumptions"])
 
 

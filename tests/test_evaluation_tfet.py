@@ -72,6 +72,7 @@ def test_all_rows_are_slow() -> None:
     assert found.leakage["TFET"] == pytest.approx(2 * 111.84 * 0.7 / 0.96 * 3 / 7 / 700 * counts.cycles)
     assert energy_saved(ours, plain) == pytest.approx(dynamic_saved(ours, plain) + leakage_saved(ours, plain))
     assert energy_saved(ours, plain, replace(ASSUMED, cmos_leakage=0.25)) < energy_saved(ours, plain)
+    assert energy_saved(ours, plain, replace(ASSUMED, tfet_leakage=4.4)) < energy_saved(ours, plain)
     assert found.dynamic["TFET"] / before.dynamic["CMOS"] == pytest.approx((3 / 7) ** 2, rel=0.02)
 
 
