@@ -19,6 +19,7 @@ from cocotb_tools.check_results import get_results
 from warploom import processes, store
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
+from warploom.files import write_whole
 from warploom.store import Key, Kind
 from warploom.tb.toolchain import verilator_folder, versions
 from warploom.tb.verdict import raised
@@ -236,7 +237,7 @@ def simulate(
     on. Raises `BenchError` if a test fails, if none ran, or if the simulator did not end normally.
     """
     log, results = folder / "log.txt", folder / "results.xml"
-    (folder / "config.toml").write_text(made.config.to_toml())
+    write_whole(folder / "config.toml", made.config.to_toml().encode())
     (folder / "pytest.ini").write_text("[pytest]\n")  # cocotb calls pytest, which would read a source tree around it
     simulator = _Runner()
     with contextlib.suppress(RuntimeError, SystemExit):  # status and results tell what failed

@@ -113,6 +113,11 @@ def _making(key: Key) -> Iterator[Path]:
         _record(key)
     except ToolError:  # which names a log in it
         raise
+    except OSError as error:  # of a write it does not name the file
+        remove(key.path)
+        if error.errno:
+            error.filename = error.filename or str(key.path)
+        raise
     except BaseException:
         remove(key.path)
         raise
