@@ -22,7 +22,7 @@ from warploom.tb.l1.requests import contents
 from warploom.tb.l1.traffic import PortTraffic, streams
 
 BENCH = "warploom.tb.l1.test_whole"
-CYCLES = 2000
+CYCLES = 6000
 LIMIT = 5000
 """Cycles in which requests are answered, or a cache is flushed."""
 
@@ -43,7 +43,7 @@ class Bench:
         self._rng, self._traffic = rng, PortTraffic(ports, rng, LINES, checker)
         self._code = [(1 << 20) + (line << OFFSET_BITS) for line in range(3 * LINES)]
         self.image = {**self._traffic.image, **contents(rng, self._code)}
-        self.refused: set[int] = {*rng.sample(self._code, 1), *rng.sample(self._traffic.shared_words, 1)}
+        self.refused: set[int] = {*rng.sample(self._code, 1), *rng.sample(self._traffic.shared_words, 3)}
         self.waits: list[Waits] = []
         self._model = L1(LINES, word_bytes=FETCH_BYTES, beat_bits=BEAT_BITS)
         self._fetches: deque[int] = deque()

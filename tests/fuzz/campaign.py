@@ -109,6 +109,8 @@ def campaign(folder: Path, programs: int, say: Callable[[str], None] = print) ->
             state.add(outcome)
             each = (time.monotonic() - start) / (BATCH * (state.done - first))
             say(f"{state}; {1e3 * each:.0f} ms each")
+        pool.close()  # a worker that is still starting may miss the signal that would end it
+        pool.join()
     return state
 
 
