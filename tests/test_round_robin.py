@@ -7,11 +7,10 @@ suffice, and a round robin that does not turn is refuted.
 """
 
 import re
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from amaranth import Cat, Module, Signal
+from amaranth import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -38,19 +37,19 @@ class Theorem(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.choice = choice = self._choice
-        grant, behind = choice.grant, choice.behind
-        state_before, served_before = Signal.like(behind), Signal()
+        grant, start = choice.grant, choice.start
+        state_before, served_before = Signal.like(start), Signal()
         bound_before = Signal.like(grant, name="bound_before")
         now = ~self.request | (grant & self.served.replicate(len(grant)))
-        m.d.sync += [state_before.eq(behind), served_before.eq(self.served & self.request.any()),
+        m.d.sync += [state_before.eq(start), served_before.eq(self.served & self.request.any()),
                      bound_before.eq(bound_before | now)]
         m.d.comb += [
             choice.request.eq(self.request), choice.served.eq(self.served),
-            self.legal.eq(Cat(~low | high for low, high in pairwise(behind)).all()),
+            self.legal.eq(start.any() & ~(start & (start - 1)).any()),
             self.chooses_one.eq(~(grant & (grant - 1)).any()),
             self.chooses_who_asks.eq(~(grant & ~self.request).any()),
             self.never_idle.eq(~self.request.any() | grant.any()),
-            self.stays.eq(served_before | (behind == state_before)),
+            self.stays.eq(served_before | (start == state_before)),
             self.stays_legal.eq(self.legal),
             self.bound.eq((bound_before | now).all()),
         ]
@@ -100,7 +99,7 @@ class Unturned(RoundRobin):
 
     def elaborate(self, platform: object) -> Module:
         m = super().elaborate(platform)
-        m.d.sync += self.behind.eq(0)
+        m.d.sync += self.start.eq(1)
         return m
 
 
@@ -109,16 +108,17 @@ class Restless(RoundRobin):
 
     def elaborate(self, platform: object) -> Module:
         m = super().elaborate(platform)
-        m.d.sync += self.behind.eq(Cat(self.grant[:number].any() for number in range(len(self.grant))))
+        with m.If(self.request.any()):
+            m.d.sync += self.start.eq(self.grant.rotate_left(1))
         return m
 
 
 class Idle(RoundRobin):
-    """It chooses only behind the one served last."""
+    """It does not go around the end."""
 
     def elaborate(self, platform: object) -> Module:
         m = super().elaborate(platform)
-        with m.If(~(self.request & self.behind).any()):
+        with m.If(~(self.request & ~(self.start - 1)).any()):
             m.d.comb += self.grant.eq(0)
         return m
 

@@ -1,10 +1,10 @@
 """Round robin (docs/contract/l1.md, *Crossbars*)."""
 
-from amaranth import Cat, Module, Mux, Signal
+from amaranth import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.rtl.select import lowest
+from warploom.rtl.rotate import first_from
 from warploom.rtl.sizes import check_positive
 
 
@@ -32,13 +32,12 @@ class RoundRobin(wiring.Component):
     def __init__(self, *, count: int) -> None:
         check_positive(count=count)
         super().__init__({"request": In(count), "served": In(1), "grant": Out(count)})
-        self.behind = Signal(count)
-        """The state: those behind the one that was served last."""
+        self.start = Signal(count, init=1)
+        """The state, one-hot: the one behind the one that was served last."""
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        after = self.request & self.behind
-        m.d.comb += self.grant.eq(Mux(after.any(), lowest(after), lowest(self.request)))
+        m.d.comb += self.grant.eq(first_from(m, self.request, self.start))
         with m.If(self.served & self.request.any()):
-            m.d.sync += self.behind.eq(Cat(self.grant[:number].any() for number in range(len(self.grant))))
+            m.d.sync += self.start.eq(self.grant.rotate_left(1))
         return m
