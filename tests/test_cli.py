@@ -8,11 +8,12 @@ import signal
 import subprocess
 import sys
 import time
+import weakref
 
 import numpy as np
 import pytest
 
-from warploom import __version__, report
+from warploom import __version__, cli, report
 from warploom.arch.config import PARAMETERS, SmConfig, presets
 from warploom.arch.parameters import PARTS
 from warploom.cli import main
@@ -152,6 +153,22 @@ def test_an_interrupt_is_one_line(tmp_path):
         _, errors = process.communicate()
         os.close(writer)
     assert (process.returncode, errors) == (130, "warploom: interrupted\n")
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.usefixtures("interrupts")
+def test_an_interrupt_during_a_callback_is_not_lost(monkeypatch, capsys, number, status):
+    def verb(_):
+        object_ = type("Object", (), {})()
+        reference = weakref.ref(object_, lambda _: signal.raise_signal(number))
+        del object_
+        time.sleep(10)
+        return reference
+
+    monkeypatch.setattr(cli, "_run", verb)
+    assert cli.main([]) == status
+    line, = capsys.readouterr().err.splitlines()
+    assert line.startswith("warploom: ")
 
 
 def test_a_document_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypatch):

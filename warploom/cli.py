@@ -12,6 +12,7 @@ import io
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
@@ -23,6 +24,9 @@ from warploom.tb import seeds
 
 FAILURE, INTERRUPTED, TERMINATED = 1, 130, 143
 """Exit statuses other than 0; argparse exits with 2 on wrong usage."""
+
+AGAIN = 0.05
+"""Seconds until a signal comes again that Python has dropped."""
 
 YOUNG = 50_000
 """New objects between two garbage collections: compiling and timing create many lasting objects, and with Python's 700
@@ -50,7 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     gc.set_threshold(YOUNG)
     for late in (signal.SIGINT, signal.SIGTERM):
         atexit.register(signal.signal, late, signal.SIG_IGN)
-    previous = signal.signal(signal.SIGTERM, _terminate)
+    previous, hook = signal.signal(signal.SIGTERM, _terminate), sys.unraisablehook
+    sys.unraisablehook = _send_again
     try:
         return _run(arguments)
     except KeyboardInterrupt as interrupt:
@@ -58,12 +63,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"warploom: {what}", file=sys.stderr)
         return status
     finally:
+        sys.unraisablehook = hook
         signal.signal(signal.SIGTERM, previous)
 
 
 def _terminate(*_: object) -> None:
     """SIGTERM is an interrupt with another exit status."""
     raise KeyboardInterrupt(TERMINATED, "terminated")
+
+
+def _send_again(ignored: "sys.UnraisableHookArgs") -> None:
+    """Python drops an interrupt that comes during a destructor or the callback of a weak reference: the signal comes
+    again, a little later."""
+    if isinstance(ignored.exc_value, KeyboardInterrupt):
+        number = signal.SIGTERM if ignored.exc_value.args else signal.SIGINT
+        again = threading.Timer(AGAIN, os.kill, (os.getpid(), number))
+        again.daemon = True
+        again.start()
+    else:
+        sys.__unraisablehook__(ignored)
 
 
 def _run(arguments: Sequence[str] | None) -> int:
