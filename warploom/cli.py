@@ -6,6 +6,7 @@ Verbs live in `warploom.verbs`, one module each, imported when called, so that `
 import argparse
 import atexit
 import errno
+import functools
 import gc
 import importlib
 import io
@@ -13,7 +14,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -55,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for late in (signal.SIGINT, signal.SIGTERM):
         atexit.register(signal.signal, late, signal.SIG_IGN)
     previous, hook = signal.signal(signal.SIGTERM, _terminate), sys.unraisablehook
-    sys.unraisablehook = _send_again
+    sys.unraisablehook = functools.partial(_send_again, hook)
     try:
         return _run(arguments)
     except KeyboardInterrupt as interrupt:
@@ -72,16 +73,16 @@ def _terminate(*_: object) -> None:
     raise KeyboardInterrupt(TERMINATED, "terminated")
 
 
-def _send_again(ignored: "sys.UnraisableHookArgs") -> None:
+def _send_again(hook: Callable[["sys.UnraisableHookArgs"], object], ignored: "sys.UnraisableHookArgs") -> None:
     """Python drops an interrupt that comes during a destructor or the callback of a weak reference: the signal comes
-    again, a little later."""
+    again, a little later. Everything else goes to the hook."""
     if isinstance(ignored.exc_value, KeyboardInterrupt):
         number = signal.SIGTERM if ignored.exc_value.args else signal.SIGINT
         again = threading.Timer(AGAIN, os.kill, (os.getpid(), number))
         again.daemon = True
         again.start()
     else:
-        sys.__unraisablehook__(ignored)
+        hook(ignored)
 
 
 def _run(arguments: Sequence[str] | None) -> int:
