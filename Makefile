@@ -14,6 +14,9 @@ SETTINGS := --preset $(PRESET) $(SETS)
 # As many workers as there are processors, each with hardware of its own (conftest.py).
 PYTEST := $(VENV)/bin/pytest -n auto --dist loadgroup --durations 10
 
+# A test that waits for ever fails after so many seconds, with its name and its stacks, and the others go on.
+HANGS := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
+
 # What blocks of Python in pages call.
 PAGES := from warploom import documents; from warploom.evaluation import calibration, pages
 
@@ -84,7 +87,7 @@ compiled: $(STAMP)  ## the cycle model as compiled modules, which commands use f
 	$(VENV)/bin/python -m warploom.compiled
 
 test: lint  ## all checks that must pass
-	$(PYTEST) -m "not mutation and not long"
+	$(PYTEST) $(HANGS) -m "not mutation and not long"
 
 lint: $(STAMP)
 	$(VENV)/bin/ruff check

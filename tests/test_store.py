@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, wait
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -335,8 +335,8 @@ def clear_and_make(times):
 
 
 def test_who_makes_and_who_clears_at_the_same_time_do_not_meet(capfd):
-    with multiprocessing.get_context("spawn").Pool(4) as pool:
-        pool.map(clear_and_make, [20] * 4)
+    with ProcessPoolExecutor(4, multiprocessing.get_context("spawn")) as pool:
+        list(pool.map(clear_and_make, [20] * 4))
     assert capfd.readouterr().err == ""
 
 

@@ -2,10 +2,10 @@
 
 import gc
 import json
-import multiprocessing
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -102,15 +102,13 @@ def campaign(folder: Path, programs: int, say: Callable[[str], None] = print) ->
     state = State(folder)
     state.try_again(say)
     start, first = time.monotonic(), state.done
-    with multiprocessing.Pool(initializer=gc.disable) as pool:
-        for outcome in pool.imap(_outcome, range(first, -(-programs // BATCH))):
+    with ProcessPoolExecutor(initializer=gc.disable) as pool:
+        for outcome in pool.map(_outcome, range(first, -(-programs // BATCH))):
             for seed, wrong, *_ in outcome.failures:
                 say(f"{seed}: {wrong}")
             state.add(outcome)
             each = (time.monotonic() - start) / (BATCH * (state.done - first))
             say(f"{state}; {1e3 * each:.0f} ms each")
-        pool.close()  # a worker that is still starting may miss the signal that would end it
-        pool.join()
     return state
 
 
