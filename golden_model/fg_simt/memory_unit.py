@@ -9,6 +9,7 @@ import numpy as np
 
 from warploom.arch.fg_simt.sizes import GROUPS, LANES, LINE, SMRQ_ROWS, SMRRQ_ENTRIES, WIDE_PORT, Cause
 from warploom.arch.isa import Op
+from warploom.golden_model.fg_simt.coalescing import coalesces
 from warploom.golden_model.fg_simt.lanes import Addresses, size_of
 from warploom.golden_model.fg_simt.memory import Answer, IdealMemory, Request
 from warploom.golden_model.fg_simt.micro import Kind, Micro
@@ -206,13 +207,8 @@ class MemoryUnit:
         access = row.access
         if access.micro.instruction.op in (Op.ATOM, Op.RED) or row.entry is not None:
             return False
-        size, first = size_of(access.micro.instruction), row.threads[0]
-        addresses = [int(access.lanes.address[thread]) for thread in row.threads]
-        if any(address // LINE != addresses[0] // LINE for address in addresses):
-            return False
-        pairs = list(zip(row.threads, addresses, strict=True))
-        return (all(address == addresses[0] for address in addresses)
-                or all(address == addresses[0] + (thread - first) * size for thread, address in pairs))
+        addresses = {thread % LANES: int(access.lanes.address[thread]) for thread in row.threads}
+        return coalesces(addresses, size_of(access.micro.instruction))
 
     def _request(self, port: int, entry: Entry, threads: list[int], request: Request) -> None:
         wide = port == WIDE_PORT

@@ -102,6 +102,7 @@ BASELINE = Mechanism(
         Unit("CacheBank", "warploom.rtl.l1.bank.CacheBank", fixed={"banks": 8, "tag_bits": 7}, probe=PROBE, alone=True),
         Unit("DataCache", "warploom.rtl.l1.data_cache.DataCache", probe=PROBE, alone=True),
         Unit("L1", "warploom.rtl.l1.whole.L1", probe=PROBE, alone=True),
+        Unit("Coalescer", "warploom.rtl.fg_simt.coalesce.Coalescer", alone=True),
     ),
     model_only=(ModelOnly("scheduler", (Scheduler.LOCALITY,), "a picker of the front end", "lrr"),
                 ModelOnly("scheduler", (Scheduler.CTA_AWARE,), "a comparator", "lrr"),
@@ -157,5 +158,6 @@ BASELINE = Mechanism(
     full_size=((),),
     varied=("layout", "scheduler"),
     bugs=("warploom.tb.mutants.MUTANTS", "warploom.tb.part_mutants.MUTANTS", "warploom.tb.front_end.mutants.MUTANTS",
-          "warploom.tb.float.mutants.MUTANTS", "warploom.tb.l1.mutants.MUTANTS"),
+          "warploom.tb.float.mutants.MUTANTS", "warploom.tb.l1.mutants.MUTANTS",
+          "warploom.tb.fg_simt.memory_mutants.MUTANTS"),
 )

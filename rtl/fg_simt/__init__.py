@@ -1,0 +1,1 @@
+"""Parts of the FG-SIMT engine (docs/contract/fg_simt.md)."""
