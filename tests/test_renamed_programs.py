@@ -2,6 +2,7 @@
 of functional execution, and every row is free, waits to be, or is mapped once (docs/contract/renaming.md)."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -25,6 +26,7 @@ from warploom.golden_model.simulate import Run, simulate
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.trace import Trace
 from warploom.host.gpu import Gpu
+from warploom.kernels.launchfile import load
 from warploom.kernels.library import kernel, kernels
 from warploom.programs.library import program
 
@@ -43,6 +45,13 @@ MACHINES = {
     "coalescing": ("renaming=mem_ra", "tfet_rows=56", "coalescing=on", "gating=cross_lane"),
     "sides": ("renaming=mem_ra", "tfet_rows=56", "coalescing=on", "alignment=write", "layout=wid"),
 }
+
+REPLACED = Path(__file__).parent / "ptx" / "replaced.toml"
+"""A launch whose warps use all registers, and write each one as soon as it has been read."""
+
+FULL = SmConfig.preset("small").with_settings(
+    ["pipes.sp.result_queue=2", "renaming=mem_ra", "rows=16", "tfet_rows=2", "arrival_delay=0", "turnaround=0"])
+"""A machine for two warps of that launch, without a row to spare."""
 
 PROGRAMS = ("gaussian", "bfs_levels", "nw", "scan", "srad", "backprop", "kmeans", "transpose", "dct", "btree")
 
@@ -119,6 +128,14 @@ def test_too_few_rows_of_a_kind() -> None:
         least = min(least, sm.datapath.tfet_free)
     assert least < config.banks * config.tfet_rows
     assert_one_owner(sm)
+
+
+def test_a_wait_for_a_free_row() -> None:
+    """A register is written again one cycle before the list shows the row that its read has released."""
+    file = load(REPLACED)
+    trace = execute(annotate_for(compile_file(file.ptx), FULL), file.launch).trace
+    assert trace is not None
+    assert checked(simulate(FULL, trace, check=True)).statistics.counted["renaming"]["stalls"] > 0
 
 
 @pytest.mark.usefixtures("often")
