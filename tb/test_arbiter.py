@@ -165,7 +165,7 @@ def test_arbiter(preset: str, seed: int) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("paths", write_paths.OTHERS)
+@write_paths.for_each
 def test_other_write_paths(paths: str, seed: int) -> None:
     made = runner.build(SmConfig.preset("small").with_settings(write_paths.OTHERS[paths]), "Arbiter")
     runner.run(made, "warploom.tb.test_arbiter", seed, testcase="random_requests")

@@ -64,9 +64,8 @@ def test_what_no_bundled_kernel_does(seed: int) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("name", [
-    name if name == "bfs" else pytest.param(name, marks=pytest.mark.long) for name in DIVERGENT
-])
+@pytest.mark.long
+@pytest.mark.parametrize("name", DIVERGENT)
 def test_shared_pipes(name: str, seed: int) -> None:
     """Pipes of SP, SFU and MEM that two schedulers share, by one policy each."""
     _compare(SmConfig.preset("small").with_settings([*SHARED]), name, seed)
@@ -170,7 +169,8 @@ def test_windows(preset: str, settings: str, names: list[str], seed: int) -> Non
 @pytest.mark.parametrize(("settings", "names"), [
     pytest.param(("affine=a",), ["vector_add", "reduction"], marks=[on("a"), pytest.mark.long]),
     pytest.param(CORES["abm"], ["histogram", "bfs"], marks=[on("abm"), pytest.mark.long]),
-    pytest.param(CORES["abm cross_lane write"], ["reduction", "hotspot"], marks=on("abm cross_lane write")),
+    pytest.param(CORES["abm cross_lane write"], ["reduction", "hotspot"],
+                 marks=[on("abm cross_lane write"), pytest.mark.long]),
     pytest.param(CORES["abm bow_hints cross_lane reg"], ["vector_add", "pathfinder"],
                  marks=on("abm bow_hints cross_lane reg")),
     pytest.param((*CORES["abm bow_hints cross_lane reg"], "affine=ab"), ["reduction"],  # the same hardware

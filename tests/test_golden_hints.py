@@ -52,7 +52,8 @@ def issues(run: Statistics) -> int:
 
 @pytest.mark.parametrize("settings", [[], ["coalescing=on", "gating=cross_lane"], ["scheduler=two_level"],
                                       ["scheduler=gto", "issue_ports=2"]])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=[] if name in ("bfs", "histogram", "reduction") else pytest.mark.long) for name in NAMES])
 def test_bundled_kernels(name: str, settings: list[str]) -> None:
     """All issue once; the others are copies and branches that diverge."""
     config = ON.with_settings(settings)

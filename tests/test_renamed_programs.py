@@ -93,7 +93,9 @@ def assert_one_owner(sm: Sm) -> None:
 
 @pytest.mark.usefixtures("often")
 @pytest.mark.parametrize("name", MACHINES)
-@pytest.mark.parametrize("bundled", [each.name for each in kernels()])
+@pytest.mark.parametrize("bundled", [
+    pytest.param(each.name, marks=[] if each.name in ("bfs", "reduction") else pytest.mark.long)
+    for each in kernels()])
 def test_kernels(bundled: str, name: str) -> None:
     """Values have rows of the kinds that are asked for."""
     config = machine(name)
@@ -104,7 +106,8 @@ def test_kernels(bundled: str, name: str) -> None:
 
 
 @pytest.mark.usefixtures("often")
-@pytest.mark.parametrize("name", ["cmos_first", "mem_ra", "coalescing"])
+@pytest.mark.parametrize("name", ["mem_ra", *(
+    pytest.param(name, marks=pytest.mark.long) for name in ("cmos_first", "coalescing"))])
 @pytest.mark.parametrize("bundled", PROGRAMS)
 def test_programs(bundled: str, name: str) -> None:
     """Programs of several launches."""

@@ -235,7 +235,6 @@ async def random_warp(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [
-    ["bypass=bow_wr", "entries=4", "window=2", "coalescing=on", "alignment=write"],
     ["bypass=bow_hints", "entries=4", "coalescing=on", "gating=cross_lane"],
     ["bypass=bow", "entries=4", "gating=active"],
     ["bypass=bow_hints", "window=2", "entries=8", "transient=on"],
@@ -248,6 +247,7 @@ def test_collector(settings: list[str], seed: int) -> None:
 @pytest.mark.rtl
 @pytest.mark.long
 @pytest.mark.parametrize("settings", [
+    ["bypass=bow_wr", "entries=4", "window=2", "coalescing=on", "alignment=write"],
     ["bypass=bow"],
     ["bypass=bow", "window=2", "entries=4", "arrival_delay=0"],
     ["bypass=bow_wr", "entries=4"],

@@ -229,7 +229,7 @@ def test_on_other_register_files(settings: list[str], seed: int) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("paths", write_paths.OTHERS)
+@write_paths.for_each
 def test_other_write_paths(paths: str, seed: int) -> None:
     settings = ["bypass=bow_hints", "coalescing=on", "gating=in_lane", *write_paths.OTHERS[paths]]
     made = runner.build(SmConfig.preset("small").with_settings(settings), "Writeback")

@@ -256,7 +256,7 @@ def test_coalescing_writeback(alignment: str, seed: int) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("paths", write_paths.OTHERS)
+@write_paths.for_each
 def test_other_write_paths(paths: str, seed: int) -> None:
     settings = ["coalescing=on", "alignment=write", *write_paths.OTHERS[paths]]
     made = runner.build(SmConfig.preset("small").with_settings(settings), "Writeback")

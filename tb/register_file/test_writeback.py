@@ -170,7 +170,7 @@ def test_writeback(preset: str, seed: int) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("paths", write_paths.OTHERS)
+@write_paths.for_each
 def test_other_write_paths(paths: str, seed: int) -> None:
     made = runner.build(SmConfig.preset("small").with_settings(write_paths.OTHERS[paths]), "Writeback")
     runner.run(made, "warploom.tb.register_file.test_writeback", seed)

@@ -68,7 +68,7 @@ AFFINE = Mechanism(
     cores=(
         Core("abm", ("affine=abm", "schedulers=2"), is_long=True),
         Core("abm cross_lane write",
-             ("affine=abm", "schedulers=4", "gating=cross_lane", "coalescing=on", "alignment=write")),
+             ("affine=abm", "schedulers=4", "gating=cross_lane", "coalescing=on", "alignment=write"), is_long=True),
         Core("abm bow_hints cross_lane reg", ("affine=abm", "schedulers=2", "bypass=bow_hints", "entries=6",
                                               "gating=cross_lane", "coalescing=on", "alignment=reg")),
     ),
