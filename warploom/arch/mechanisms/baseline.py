@@ -130,7 +130,7 @@ BASELINE = Mechanism(
         Points(("two instructions of one warp in a cycle", "second of a pair refused for want of a collector"),
                (("issue_per_warp", (2,)),)),
         Points(("more instructions than free collectors",), (SEVERAL_PORTS, ("bypass", ("off",)))),
-        Points(("a set without a free collector, others with one",), (("mem_collectors", (2,)),)),
+        Points(("a set without a free collector, others with one",), (("mem_collectors", (1, 2)),)),
     ),
     runs=(
         Runs(axes=(("layout", tuple(Layout)), ("scheduler", (Scheduler.LRR, Scheduler.GTO, Scheduler.TWO_LEVEL)))),
