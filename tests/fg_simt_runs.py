@@ -1,17 +1,19 @@
 """Kernels on the FG-SIMT engine, compared with functional execution; random kernels of what it executes."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 from random_case import Case
 
+from warploom.arch.fg_simt.image import Image
 from warploom.arch.launch import Launch
 from warploom.arch.mechanisms import Affine
 from warploom.arch.program import Program
 from warploom.fg_simt.images import Started, arrays, image
 from warploom.golden_model.fg_simt.engine import Finished, run
+from warploom.golden_model.fg_simt.memory import IdealMemory, Memory
 from warploom.golden_model.functional.executor import execute
 
 WAYS = tuple(Affine)
@@ -21,10 +23,12 @@ FOREIGN = re.compile(
 """Instructions of random kernels that the engine does not execute, or that read what an earlier warp has left."""
 
 
-def executed(started: Sequence[Started], affine: Affine) -> Finished:
+def executed(
+    started: Sequence[Started], affine: Affine, behind: Callable[[Image], Memory] = IdealMemory
+) -> Finished:
     """Run launches from image to image. Raises `AssertionError` unless all arrays equal those of functional
     execution."""
-    finished = run(image(started), affine)
+    finished = run(image(started), affine, behind=behind)
     assert not finished.status, f"status {finished.status:#x}"
     program, launch = started[-1]
     expected = execute(program, launch, record=False).buffers

@@ -19,9 +19,10 @@ from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Cond, Space, Special
 from warploom.arch.program import Program
 from warploom.fg_simt.images import Started, arrays, image
+from warploom.golden_model.fg_simt.cached_memory import CachedMemory
 from warploom.golden_model.fg_simt.engine import Engine, run
 from warploom.golden_model.fg_simt.fragments import Backward, Fragments
-from warploom.golden_model.fg_simt.memory import IdealMemory
+from warploom.golden_model.fg_simt.memory import IdealMemory, Memory
 
 MISS = 4
 """Cycles at least of a shared load that misses: those of the memory."""
@@ -237,16 +238,20 @@ def patched(faulty: Program) -> Image:
 
 @pytest.mark.parametrize("affine", [Affine.OFF, Affine.ABM])
 @pytest.mark.parametrize("cause", FAULTS)
-def test_faults_stop_a_kernel_and_the_next_launch_works(cause: Cause, affine: Affine) -> None:
+@pytest.mark.parametrize("behind", [IdealMemory, CachedMemory])
+def test_faults_stop_a_kernel_and_the_next_launch_works(
+    cause: Cause, affine: Affine, behind: Callable[[Image], Memory]
+) -> None:
     program = kernel(FAULTS[cause])
     place = next(pc for pc, i in enumerate(program.instructions) if i.op in (Op.LD, Op.TRAP, Op.DADD, Op.BAR))
-    finished = run(patched(program), affine)
+    finished = run(patched(program), affine, behind=behind)
     assert finished.status == status(cause, place)
     np.testing.assert_array_equal(arrays(finished.image, launch())["out"][:32], WORDS[:32])
 
 
-def test_missing_code_of_the_host_part() -> None:
-    assert run(()).status == status(Cause.FETCH, 0)
+@pytest.mark.parametrize("behind", [IdealMemory, CachedMemory])
+def test_missing_code_of_the_host_part(behind: Callable[[Image], Memory]) -> None:
+    assert run((), behind=behind).status == status(Cause.FETCH, 0)
     assert run((Segment(HOST, encode_program((Instruction(op=Op.MOV, dst=1),))),)).status == status(Cause.FETCH, 1)
     assert run((Segment(HOST, b"\xff" * 16),)).status == status(Cause.ILLEGAL, 0)
 

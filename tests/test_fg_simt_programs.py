@@ -1,6 +1,7 @@
 """Programs and random kernels on the FG-SIMT engine, from memory image to memory image."""
 
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from warploom.arch.errors import LaunchError
 from warploom.arch.mechanisms import Affine
 from warploom.fg_simt.__main__ import PUBLISHED, main, row
 from warploom.fg_simt.programs import NAMES, RUNS, started
+from warploom.golden_model.fg_simt.cached_memory import CachedMemory
 from warploom.host.gpu import Gpu
 from warploom.programs.library import program
 
@@ -31,6 +33,18 @@ def test_programs(name: str) -> None:
     assert counts[Affine.OFF]["lane_operations"] >= counts[Affine.A]["lane_operations"]
     assert counts[Affine.A]["lane_operations"] >= counts[Affine.AB]["lane_operations"]
     assert counts[Affine.AB]["vector_loads"] == 0
+
+
+@pytest.mark.parametrize("lines", [2, 512])
+@pytest.mark.parametrize("name", ["cmult", pytest.param("rsort", marks=pytest.mark.long)])
+def test_programs_behind_the_l1(name: str, lines: int) -> None:
+    """With caches of two lines a bank, which lose most of what they hold, and with whole ones."""
+    launches = started(name)
+    for affine in (Affine.OFF, Affine.ABM):
+        ideal = executed(launches, affine)
+        cached = executed(launches, affine, partial(CachedMemory, lines=lines))
+        assert cached.kernel_cycles > ideal.kernel_cycles
+        assert cached.counts["instructions"] == ideal.counts["instructions"]
 
 
 @pytest.mark.parametrize("name", RUNS)

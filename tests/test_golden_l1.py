@@ -22,11 +22,24 @@ LATENCY = 20
 ALL_BYTES = (1 << LINE_BYTES) - 1
 
 
+class Image(bytearray):
+    """Memory from address 0 on. Lines that are not whole in it are refused."""
+
+    def load(self, address: int) -> bytes | None:
+        return bytes(self[address : address + LINE_BYTES]) if address + LINE_BYTES <= len(self) else None
+
+    def store(self, address: int, line: bytes) -> bool:
+        if address + LINE_BYTES > len(self):
+            return False
+        self[address : address + LINE_BYTES] = line
+        return True
+
+
 class System:
     """An L1 of few lines in front of an image, and what its ports answered: cycle and response."""
 
     def __init__(self, size: int = 4096) -> None:
-        self.image = bytearray(random.Random(1).randbytes(size))
+        self.image = Image(random.Random(1).randbytes(size))
         self.l1, self.memory = L1(4), Memory(self.image, LATENCY)
         self.cycle = 0
         self.answers: dict[int, list[tuple[int, Response]]] = {port: [] for port in range(WIDE_PORT + 1)}

@@ -1,6 +1,7 @@
 """`Engine`: all parts, cycle by cycle; `run` executes a memory image."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from warploom.arch.errors import ExecutionError
@@ -11,7 +12,7 @@ from warploom.golden_model.fg_simt.fetch import Fetch
 from warploom.golden_model.fg_simt.host import Host, Port, StopError
 from warploom.golden_model.fg_simt.issue import IssueUnit
 from warploom.golden_model.fg_simt.lanes import Lanes
-from warploom.golden_model.fg_simt.memory import IdealMemory
+from warploom.golden_model.fg_simt.memory import IdealMemory, Memory
 from warploom.golden_model.fg_simt.memory_unit import MemoryUnit
 from warploom.golden_model.fg_simt.steps import Steps
 from warploom.golden_model.observation import Gathered
@@ -20,7 +21,7 @@ from warploom.golden_model.observation import Gathered
 class Engine:
     """The engine behind the ports of a memory. `cycle` is the number of cycles since reset."""
 
-    def __init__(self, memory: IdealMemory, affine: Affine = Affine.OFF) -> None:
+    def __init__(self, memory: Memory, affine: Affine = Affine.OFF) -> None:
         self._memory_system = memory
         self.lanes, self.fetch = Lanes(), Fetch(memory)
         self.memory = MemoryUnit(memory)
@@ -72,10 +73,12 @@ class Finished:
     counts: Counter[str]
 
 
-def run(image: Image, affine: Affine = Affine.OFF, *, limit: int = 1 << 24) -> Finished:
-    """Execute a memory image on an ideal memory until the host part halts. Raises `ExecutionError` after `limit`
-    cycles."""
-    memory = IdealMemory(image)
+def run(
+    image: Image, affine: Affine = Affine.OFF, *, behind: Callable[[Image], Memory] = IdealMemory, limit: int = 1 << 24,
+) -> Finished:
+    """Execute a memory image until the host part halts; `behind` makes what is behind the ports. Raises
+    `ExecutionError` after `limit` cycles."""
+    memory = behind(image)
     engine = Engine(memory, affine)
     while not engine.halted:
         if engine.cycle == limit:

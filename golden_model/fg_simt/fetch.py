@@ -4,7 +4,7 @@ from collections import deque
 from typing import NamedTuple
 
 from warploom.arch.fg_simt.sizes import FETCHED
-from warploom.golden_model.fg_simt.memory import INSTRUCTION_BYTES, Answer, IdealMemory
+from warploom.golden_model.fg_simt.memory import INSTRUCTION_BYTES, Answer, Memory
 
 
 class Fetched(NamedTuple):
@@ -19,7 +19,7 @@ class Fetch:
 
     observed = ("fetch_pc", "fetch_queue", "fetch_outstanding")
 
-    def __init__(self, memory: IdealMemory) -> None:
+    def __init__(self, memory: Memory) -> None:
         self._memory = memory
         self.queue: deque[Fetched] = deque()
         self._outstanding: deque[int | None] = deque()  # PCs; None: disowned
@@ -27,9 +27,9 @@ class Fetch:
         self._on = False
 
     def request(self) -> None:
-        """Begins a cycle: asks for the next instruction, if there is room."""
+        """Begins a cycle: asks for the next instruction, if there is room and the cache takes it."""
         owned = sum(1 for pc in self._outstanding if pc is not None)
-        if self._on and len(self.queue) + owned < FETCHED:
+        if self._on and self._memory.fetch_ready and len(self.queue) + owned < FETCHED:
             self._memory.fetch(self._base + INSTRUCTION_BYTES * self._next)
             self._outstanding.append(self._next)
             self._next += 1

@@ -1,14 +1,14 @@
-"""`IdealMemory`: segments behind the ports of the engine, with fixed latencies."""
+"""What is behind the ports of the engine, and `IdealMemory`, with fixed latencies."""
 
-from bisect import bisect_right
 from collections import deque
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from warploom.arch.fg_simt.image import Image, Segment
+from warploom.arch.fg_simt.image import Image
 from warploom.arch.fg_simt.sizes import LINE
 from warploom.arch.modifiers import Atom, DType
+from warploom.golden_model.fg_simt.segments import Segments
 from warploom.golden_model.functional import atomics
 
 DATA_LATENCY, FETCH_LATENCY, BANKS = 4, 1, 8
@@ -35,30 +35,59 @@ class Answer(NamedTuple):
     error: bool = False
 
 
+class Memory(Protocol):
+    """The ports of the engine (docs/contract/fg_simt.md, *Memory ports*), cycle by cycle."""
+
+    def ready(self, port: int) -> bool:
+        """Whether a port takes a request in this cycle."""
+
+    def request(self, port: int, request: Request) -> None:
+        """A request on a port that is ready."""
+
+    def answer(self, port: int) -> Answer | None:
+        """The answer on a port in this cycle; it is taken."""
+
+    @property
+    def fetch_ready(self) -> bool:
+        """Whether a request for an instruction is taken in this cycle."""
+
+    def fetch(self, address: int) -> None:
+        """A request for an instruction, when that is ready."""
+
+    def fetched(self) -> Answer | None:
+        """The instruction that comes in this cycle; it is taken."""
+
+    def clock(self) -> None:
+        """The cycle ends."""
+
+    def image(self) -> Image:
+        """The contents of memory, when nothing is outstanding."""
+
+
 class IdealMemory:
     """Takes a request of each port in each cycle. The bank of its line serves one request in each cycle, in the order
     in which they come; the answer comes `DATA_LATENCY` cycles after that, and not before the port's earlier ones.
     Instructions come after `FETCH_LATENCY`."""
 
+    fetch_ready = True
+
     def __init__(self, image: Image) -> None:
-        segments = sorted(image)
-        self._bases = [segment.base for segment in segments]
-        self._arrays = [np.frombuffer(segment.contents, np.uint8).copy() for segment in segments]
+        self._segments = Segments(image)
         self._cycle = 0
         self._bank_free = [0] * BANKS
         self._answers: dict[int, deque[tuple[int, Answer]]] = {port: deque() for port in range(10)}
         self._fetched: deque[tuple[int, Answer]] = deque()
 
     def image(self) -> Image:
-        """The segments as they are now."""
-        return tuple(Segment(base, array.tobytes()) for base, array in zip(self._bases, self._arrays, strict=True))
+        """See `Memory`."""
+        return self._segments.image()
 
     def ready(self, port: int) -> bool:
-        """Whether a port takes a request in this cycle."""
+        """Always."""
         return True
 
     def request(self, port: int, request: Request) -> None:
-        """A request on a port that is ready."""
+        """See `Memory`."""
         bank, answers = request.address // LINE % BANKS, self._answers[port]
         served = max(self._cycle, self._bank_free[bank])
         self._bank_free[bank] = served + 1
@@ -66,37 +95,29 @@ class IdealMemory:
         answers.append((max(served + DATA_LATENCY, earliest), self._execute(request)))
 
     def answer(self, port: int) -> Answer | None:
-        """The answer on a port in this cycle; it is taken."""
+        """See `Memory`."""
         return self._due(self._answers[port])
 
     def fetch(self, address: int) -> None:
-        """A request for an instruction."""
-        place = self._find(address, INSTRUCTION_BYTES)
+        """See `Memory`."""
+        place = self._segments.find(address, INSTRUCTION_BYTES)
         answer = Answer(b"", error=True) if place is None else Answer(place.tobytes())
         self._fetched.append((self._cycle + FETCH_LATENCY, answer))
 
     def fetched(self) -> Answer | None:
-        """The instruction that comes in this cycle; it is taken."""
+        """See `Memory`."""
         return self._due(self._fetched)
 
     def clock(self) -> None:
-        """The cycle ends."""
+        """See `Memory`."""
         self._cycle += 1
 
     def _due(self, queue: deque[tuple[int, Answer]]) -> Answer | None:
         return queue.popleft()[1] if queue and queue[0][0] == self._cycle else None
 
-    def _find(self, address: int, size: int) -> np.ndarray | None:
-        """The bytes at an address (a view), None if they are in no segment."""
-        number = bisect_right(self._bases, address) - 1
-        if number < 0 or address + size > self._bases[number] + len(self._arrays[number]):
-            return None
-        offset = address - self._bases[number]
-        return self._arrays[number][offset : offset + size]
-
     def _execute(self, request: Request) -> Answer:
         size = LINE if request.wide else 4
-        place = self._find(request.address, size)
+        place = self._segments.find(request.address, size)
         if place is None:
             return Answer(bytes(size), error=True)
         old = place.tobytes()

@@ -11,7 +11,7 @@ from warploom.arch.fg_simt.sizes import GROUPS, LANES, LINE, SMRQ_ROWS, SMRRQ_EN
 from warploom.arch.isa import Op
 from warploom.golden_model.fg_simt.coalescing import coalesces
 from warploom.golden_model.fg_simt.lanes import Addresses, size_of
-from warploom.golden_model.fg_simt.memory import Answer, IdealMemory, Request
+from warploom.golden_model.fg_simt.memory import Answer, Memory, Request
 from warploom.golden_model.fg_simt.micro import Kind, Micro
 from warploom.golden_model.words import WORD_MASK
 
@@ -67,7 +67,7 @@ class MemoryUnit:
 
     observed = ("smrq", "smrrq", "in_flight", "narrow_outstanding", "wide_outstanding")
 
-    def __init__(self, memory: IdealMemory) -> None:
+    def __init__(self, memory: Memory) -> None:
         self._memory = memory
         self._arriving: deque[tuple[int, Row]] = deque()
         self._queue: deque[Row] = deque()

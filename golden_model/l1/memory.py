@@ -3,10 +3,21 @@
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from warploom.arch.l1 import BEAT_BITS, LINE_BITS, LINE_BYTES
 from warploom.golden_model.l1.bank import Beat, Offer
 from warploom.golden_model.l1.bus import AxiMaster, Slave
+
+
+class Lines(Protocol):
+    """The contents of memory."""
+
+    def load(self, address: int) -> bytes | None:
+        """The line at an address; None where there is no memory."""
+
+    def store(self, address: int, line: bytes) -> bool:
+        """Write a line. Returns whether there is memory."""
 
 
 @dataclass
@@ -21,13 +32,10 @@ class _Read:
 
 class Memory:
     """A slave that is always ready. The first beat of a read comes `latency` cycles after its address, and a beat in
-    each cycle, bursts in order; a write is answered `latency` cycles after its last beat and its address.
+    each cycle, bursts in order; a write is answered `latency` cycles after its last beat and its address."""
 
-    `image` is the memory from address 0 on; lines that are not whole in it are refused.
-    """
-
-    def __init__(self, image: bytearray, latency: int = 20, beat_bits: int = BEAT_BITS) -> None:
-        self.image = image
+    def __init__(self, lines: Lines, latency: int = 20, beat_bits: int = BEAT_BITS) -> None:
+        self._lines = lines
         self._latency, self._bytes = latency, beat_bits // 8
         self._cycle = 0
         self._reads: deque[_Read] = deque()
@@ -40,7 +48,7 @@ class Memory:
         slave = Slave(True, True, True, self._beat(), self._answer())
         if bus.reads is not None:
             number, address = bus.reads
-            self._reads.append(_Read(number, self._line(address), self._cycle + self._latency))
+            self._reads.append(_Read(number, self._lines.load(address), self._cycle + self._latency))
         if bus.writes is not None:
             self._address = bus.writes
         if (data := bus.data(offers)) is not None:
@@ -50,18 +58,11 @@ class Memory:
         self._cycle += 1
         return slave
 
-    def _line(self, address: int) -> bytes | None:
-        return bytes(self.image[address : address + LINE_BYTES]) if self._has(address) else None
-
-    def _has(self, address: int) -> bool:
-        return address + LINE_BYTES <= len(self.image)
-
     def _store(self) -> None:
         assert self._address is not None  # a master offers the address with the first beat
         number, address = self._address
-        if self._has(address):
-            self.image[address : address + LINE_BYTES] = self._coming
-        self._written.append((self._cycle + self._latency, number, self._has(address)))
+        succeeded = self._lines.store(address, bytes(self._coming))
+        self._written.append((self._cycle + self._latency, number, succeeded))
         self._address, self._coming = None, bytearray()
 
     def _beat(self) -> tuple[int, Beat] | None:

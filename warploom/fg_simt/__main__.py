@@ -7,6 +7,7 @@ from warploom.arch.errors import LaunchError, nearest, shown
 from warploom.arch.mechanisms import Affine
 from warploom.fg_simt.images import image
 from warploom.fg_simt.programs import NAMES, started
+from warploom.golden_model.fg_simt.cached_memory import CachedMemory
 from warploom.golden_model.fg_simt.engine import Finished, run
 
 PUBLISHED = {
@@ -22,13 +23,15 @@ PUBLISHED = {
 source has no other value for abm), and affine accesses to memory in %."""
 
 WAYS = (Affine.OFF, Affine.A, Affine.AB, Affine.ABM)
-COLUMNS = ("program", "instructions", "active", "cycles", "a", "ab", "abm", "affine a", "affine ab", "vector")
+COLUMNS = ("program", "instructions", "active", "cycles", "a", "ab", "abm", "L1", "abm, L1", "affine a",
+           "affine ab", "vector")
 
 
 def row(name: str) -> list[str]:
     """What we measure of a program, each with the published value."""
     contents = image(started(name))
     runs = [run(contents, affine) for affine in WAYS]
+    cached = [run(contents, affine, behind=CachedMemory).kernel_cycles for affine in (Affine.OFF, Affine.ABM)]
     active, *published = PUBLISHED[name]
     cycles, shares = published[:4], published[4:]
     base, (_, a, ab, abm) = runs[0], runs
@@ -37,6 +40,7 @@ def row(name: str) -> list[str]:
         name, f"{instructions:,}", f"{base.counts['threads'] / instructions:.1f} ({active})", f"{base.kernel_cycles:,}",
         *(f"{base.kernel_cycles / one.kernel_cycles:.2f} ({cycles[0] / other:.2f})"
           for one, other in zip(runs[1:], cycles[1:], strict=True)),
+        f"{cached[0]:,}", f"{cached[0] / cached[1]:.2f} ({cycles[0] / cycles[3]:.2f})",
         *(f"{_share(one, kind, of)} ({share})" for one, kind, of, share in zip(
             (a, ab, abm), ("affine", "affine", "vector_loads"), ("instructions", "instructions", "memory"), shares,
             strict=True)),

@@ -1,0 +1,88 @@
+"""`CachedMemory`: the L1 between the ports of the engine and memory (docs/contract/l1.md)."""
+
+from warploom.arch.fg_simt.image import Image
+from warploom.arch.fg_simt.sizes import LINE, WIDE_PORT
+from warploom.arch.l1 import LINES, Operation
+from warploom.arch.modifiers import Atom, DType
+from warploom.golden_model.fg_simt.memory import INSTRUCTION_BYTES, Answer, Request
+from warploom.golden_model.fg_simt.segments import Segments
+from warploom.golden_model.l1 import bank
+from warploom.golden_model.l1.memory import Memory
+from warploom.golden_model.l1.whole import L1
+
+ATOMICS = {
+    **{(kind, type_): Operation[kind.name] for kind in (Atom.ADD, Atom.AND, Atom.OR, Atom.XOR, Atom.EXCH)
+       for type_ in (DType.U32, DType.S32)},
+    (Atom.MIN, DType.S32): Operation.MIN, (Atom.MAX, DType.S32): Operation.MAX,
+    (Atom.MIN, DType.U32): Operation.UMIN, (Atom.MAX, DType.U32): Operation.UMAX,
+}
+"""The operation of a bank for each operator and type."""
+
+
+class CachedMemory:
+    """An L1 whose caches have so many `lines` a bank, and memory `latency` cycles behind it; see
+    `warploom.golden_model.fg_simt.memory.Memory`. It takes requests once its lines are cleared, a cycle each."""
+
+    def __init__(self, image: Image, *, lines: int = LINES, latency: int = 20) -> None:
+        self._segments = Segments(image)
+        self._l1, self._memory = L1(lines, word_bytes=INSTRUCTION_BYTES), Memory(self._segments, latency)
+
+    def image(self) -> Image:
+        """Writes back what is in the data cache."""
+        self._clock(flush=True)
+        while self._l1.data.busy:
+            self._clock()
+        return self._segments.image()
+
+    def ready(self, port: int) -> bool:
+        """While the port's queue has room."""
+        return self._l1.ready(port)
+
+    def request(self, port: int, request: Request) -> None:
+        """A request on a port that is ready."""
+        self._l1.request(port, _of_bank(request))
+
+    def answer(self, port: int) -> Answer | None:
+        """The answer on a port in this cycle; it is taken."""
+        response = self._l1.response(port)
+        if response is None:
+            return None
+        self._l1.take(port)
+        return _answer(response, LINE if port == WIDE_PORT else 4)
+
+    @property
+    def fetch_ready(self) -> bool:
+        """While the instruction cache does not miss."""
+        return self._l1.instructions.ready
+
+    def fetch(self, address: int) -> None:
+        """A request for an instruction, when that is ready."""
+        self._l1.fetch(address)
+
+    def fetched(self) -> Answer | None:
+        """The instruction that comes in this cycle; it is taken."""
+        response = self._l1.instructions.response
+        if response is None:
+            return None
+        self._l1.take_instruction()
+        return _answer(response, INSTRUCTION_BYTES)
+
+    def clock(self) -> None:
+        """The cycle ends."""
+        self._clock()
+
+    def _clock(self, *, flush: bool = False) -> None:
+        self._l1.clock(self._memory.step(self._l1.bus, self._l1.offers), flush=flush)
+
+
+def _of_bank(request: Request) -> bank.Request:
+    """A request of the engine as the L1 has it."""
+    operation = (ATOMICS[request.atom, request.kind] if request.atom is not None
+                 else Operation.WRITE if request.enables else Operation.READ)
+    return bank.Request(request.address, operation, int.from_bytes(request.data, "little"), request.enables,
+                        wide=request.wide)
+
+
+def _answer(response: bank.Response, size: int) -> Answer:
+    """The data of a response; with an error they mean nothing."""
+    return Answer(bytes(size), error=True) if response.error else Answer(response.data.to_bytes(size, "little"))
