@@ -68,22 +68,11 @@ def test_worked_example_of_the_two_stacks() -> None:
     assert (fragments.pc, fragments.mask, fragments.forward) == (4, 0xFF00, [(6, 0x00FF)])
     fragments.pc = 5
     fragments.branch(0x0F00, 1)
-    assert fragments.backward == [Backward(1, 0x0F00, 5)]
+    assert fragments.backward == Backward(1, 0x0F00, 5)
     fragments.merge()
     assert (fragments.pc, fragments.mask, fragments.forward) == (6, 0xF0FF, [])
     assert fragments.change()
-    assert (fragments.pc, fragments.mask, fragments.forward, fragments.backward) == (1, 0x0F00, [(6, 0xF0FF)], [])
-
-
-def test_lanes_that_branch_back_meet() -> None:
-    """Some lanes have gone back to 1, the others come there later."""
-    fragments = Fragments()
-    fragments.start(0b1111)
-    fragments.pc = 5
-    fragments.branch(0b0011, 1)
-    fragments.pc = 1
-    fragments.merge()
-    assert (fragments.mask, fragments.backward) == (0b1111, [])
+    assert (fragments.pc, fragments.mask, fragments.forward, fragments.backward) == (1, 0x0F00, [(6, 0xF0FF)], None)
 
 
 def test_the_lowest_pc_of_the_forward_stack_is_first() -> None:

@@ -169,25 +169,15 @@ class ControlProcessor:
     def _next(self) -> None:
         """The instruction is over; its fragment goes on behind it."""
         self._fetch.queue.popleft()
-        self.fragments.pc += 1
+        self.fragments.advance()
 
     def _go(self, i: Instruction, lanes: int) -> None:
         """A branch, exit or trap of some lanes, maybe none."""
         fragments = self.fragments
-        pc = fragments.pc
-        if not lanes:
-            fragments.pc += 1
-        elif i.op is Op.TRAP:
-            raise StopError(Cause.TRAP, pc)
-        elif i.op is Op.EXIT:
-            if not fragments.leave(lanes):
-                self._fetch.redirect(fragments.pc)
-        elif lanes != fragments.mask:
-            fragments.branch(lanes, i.imm)
-        else:
-            fragments.pc = i.imm
-            if i.imm != pc + 1:
-                self._fetch.redirect(i.imm)
+        if lanes and i.op is Op.TRAP:
+            raise StopError(Cause.TRAP, fragments.pc)
+        if fragments.leave(lanes) if i.op is Op.EXIT else fragments.branch(lanes, i.imm):
+            self._fetch.redirect(fragments.pc)
 
     def _mask(self, holds: Source) -> Steps[int]:
         """The active lanes in which a predicate holds."""

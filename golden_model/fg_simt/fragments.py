@@ -1,4 +1,7 @@
-"""`Fragments`: which lanes of the warp are where: the active fragment, and two stacks of pending ones."""
+"""`Fragments`: which lanes of the warp are where: the active fragment, and those that wait.
+
+The methods that go on return whether the next instruction is not the one behind: the fetch queue is redirected.
+"""
 
 from typing import NamedTuple
 
@@ -13,38 +16,37 @@ class Backward(NamedTuple):
 
 class Fragments:
     """The active warp fragment register (`pc`, `mask`), and the pending warp fragment buffer: `forward` holds (pc,
-    mask), the lowest PC last, `backward` the newest last. The lanes `mask` start at PC 0."""
+    mask), the lowest PC last, `backward` what the next step takes. The lanes `mask` start at PC 0."""
 
     observed = ("awfr_pc", "awfr_mask", "forward", "forward_pc", "backward", "backward_pc", "backward_end")
 
     def __init__(self) -> None:
         self.pc, self.mask = 0, 0
         self.forward: list[tuple[int, int]] = []
-        self.backward: list[Backward] = []
+        self.backward: Backward | None = None
 
     @property
     def is_whole(self) -> bool:
         """Whether no lanes wait."""
-        return not self.forward and not self.backward
+        return not self.forward and self.backward is None
 
     def start(self, mask: int) -> None:
         """A new warp."""
         self.pc, self.mask = 0, mask
         self.forward.clear()
-        self.backward.clear()
+        self.backward = None
 
     def merge(self) -> None:
         """Pending lanes at the PC of the active fragment join it."""
         if self.forward and self.forward[-1][0] == self.pc:
             self.mask |= self.forward.pop()[1]
-        if self.backward and self.backward[-1].pc == self.pc:
-            self.mask |= self.backward.pop().mask
 
     def change(self) -> bool:
-        """Another fragment becomes active, if one has to. Whether that is so."""
-        if self.backward and self.pc > self.backward[-1].end and self._loops():
+        """Another fragment becomes active, if one has to."""
+        if self.backward is not None:
             self._wait(self.pc, self.mask)
-            self._resume()
+            self.pc, self.mask, _ = self.backward
+            self.backward = None
             return True
         if self.forward and self.forward[-1][0] < self.pc:
             pc, mask = self.forward.pop()
@@ -53,36 +55,34 @@ class Fragments:
             return True
         return False
 
-    def branch(self, taken: int, target: int) -> None:
-        """The lanes `taken`, some but not all, go to `target`, the others to the next instruction."""
-        if target > self.pc:
-            self._wait(target, taken)
-        elif self.backward and self.backward[-1].pc == target:
-            top = self.backward.pop()
-            self.backward.append(Backward(target, top.mask | taken, max(top.end, self.pc)))
-        else:
-            self.backward.append(Backward(target, taken, self.pc))
-        self.mask &= ~taken
+    def advance(self) -> bool:
+        """All lanes go to the next instruction."""
         self.pc += 1
-
-    def leave(self, lanes: int) -> bool:
-        """Lanes exit. Whether the others of the active fragment go on behind; otherwise the next fragment is active."""
-        self.mask &= ~lanes
-        if self.mask:
-            self.pc += 1
-            return True
-        self._resume()
         return False
 
-    def _loops(self) -> bool:
-        """Whether the top backward fragment goes before all forward ones."""
-        return not self.forward or self.forward[-1][0] > self.backward[-1].end
+    def branch(self, taken: int, target: int) -> bool:
+        """The lanes `taken` go to `target`, the others to the next instruction."""
+        if not taken:
+            return self.advance()
+        if taken == self.mask:
+            jumps = target != self.pc + 1
+            self.pc = target
+            return jumps
+        if target > self.pc:
+            self._wait(target, taken)
+        else:
+            self.backward = Backward(target, taken, self.pc)
+        self.mask &= ~taken
+        return self.advance()
 
-    def _resume(self) -> None:
-        if self.backward and self._loops():
-            self.pc, self.mask, _ = self.backward.pop()
-        elif self.forward:
+    def leave(self, lanes: int) -> bool:
+        """Lanes exit, and the others go on behind; without others the next fragment is active."""
+        self.mask &= ~lanes
+        if self.mask:
+            return self.advance()
+        if self.forward:
             self.pc, self.mask = self.forward.pop()
+        return True
 
     def _wait(self, pc: int, mask: int) -> None:
         """A fragment enters the forward stack in its place."""
@@ -97,5 +97,5 @@ class Fragments:
     def observe(self) -> list[int]:
         """See `warploom.golden_model.observation.Part`."""
         forward = self.forward[-1][0] if self.forward else 0
-        pc, _, end = self.backward[-1] if self.backward else Backward(0, 0, 0)
-        return [self.pc, self.mask, len(self.forward), forward, len(self.backward), pc, end]
+        pc, _, end = self.backward or Backward(0, 0, 0)
+        return [self.pc, self.mask, len(self.forward), forward, int(self.backward is not None), pc, end]

@@ -1,0 +1,81 @@
+"""The fragments that wait at a PC ahead (docs/contract/fg_simt.md, *Fragments*)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+
+def fragment(pc_bits: int, lanes: int) -> data.StructLayout:
+    """A fragment, if `valid`."""
+    return data.StructLayout({"valid": 1, "pc": pc_bits, "lanes": lanes})
+
+
+class ForwardStack(wiring.Component):
+    """Entries in the order of their PCs, of which no two are equal: a shift register in which a fragment is inserted in
+    its place. The tops are registers. There is an entry less than lanes, so it cannot overflow if entries are disjoint
+    and one lane is elsewhere.
+
+    Both fragments that may enter are compared with all entries: which one it is is known late.
+
+    Parameters
+    ----------
+    pc_bits, lanes : width of a PC, and number of lanes.
+
+    Members
+    -------
+    clear : the stack is empty at the end of the cycle.
+    drop : the top leaves.
+    pop : after that, the top leaves.
+    push, lanes : after that, a fragment enters, or joins the entry with its PC. Never together with `pop`.
+    own, pc, target : its PC is `pc` if `own`, otherwise `target`. If the top has the PC of what is pushed, it leaves if
+        and only if that is `own`.
+    top, second : the two lowest entries.
+    """
+
+    def __init__(self, *, pc_bits: int, lanes: int) -> None:
+        self._layout = fragment(pc_bits, lanes)
+        super().__init__({
+            "clear": In(1), "drop": In(1), "pop": In(1), "push": In(1), "own": In(1), "pc": In(pc_bits),
+            "target": In(pc_bits), "lanes": In(lanes), "top": Out(self._layout), "second": Out(self._layout),
+        })
+        self.entries = Signal(data.ArrayLayout(self._layout, lanes - 1))
+        """The state, the lowest PC first."""
+        self.grows = Signal()
+        """What is pushed joins no entry."""
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        nothing, pushed = Const(0, self._layout.size), Signal(self._layout)
+        held = [*(entry.as_value() for entry in self.entries), nothing]
+        kept = [Signal(self._layout, name=f"kept_{number}") for number in range(len(self.entries))]
+        below, _ = self._left(m, "below", lambda entry, pc: entry.pc < pc)
+        equal, joins = self._left(m, "equal", lambda entry, pc: entry.pc == pc)
+        m.d.comb += [
+            self.top.eq(held[0]), self.second.eq(held[1]), self.grows.eq(self.push & ~joins),
+            pushed.valid.eq(1), pushed.pc.eq(Mux(self.own, self.pc, self.target)), pushed.lanes.eq(self.lanes),
+            *(left.eq(Mux(self.drop, held[number + 1], held[number])) for number, left in enumerate(kept)),
+        ]
+        shown = [left.as_value() for left in kept]
+        for number, entry in enumerate(self.entries):
+            first = below[number - 1] if number else Const(1)
+            inserted = Mux(first, pushed.as_value(), shown[number - 1]) if number else pushed.as_value()
+            joined = Mux(self.push & equal[number], self.lanes, 0)
+            m.d.sync += entry.eq(
+                Mux(self.pop, [*shown, nothing][number + 1], Mux(self.grows & ~below[number], inserted, shown[number]))
+                | Cat(Const(0, self._layout["lanes"].offset), joined))
+        with m.If(self.clear):
+            m.d.sync += self.entries.eq(0)
+        return m
+
+    def _left(self, m: Module, name: str, compare: Callable[[Any, Value], Value]) -> tuple[Value, Value]:
+        """For which entries that are left after `drop` a comparison with what is pushed holds; whether for any. A top
+        that leaves has another PC than what is pushed, unless that is `own`."""
+        own, other, left = (Signal(len(self.entries), name=f"{name}{end}") for end in ("_pc", "_target", ""))
+        for result, pc in ((own, self.pc), (other, self.target)):
+            m.d.comb += result.eq(Cat(entry.valid & compare(entry, pc) for entry in self.entries))
+        chosen = Mux(self.own, own, other)
+        m.d.comb += left.eq(Mux(self.drop, chosen >> 1, chosen))
+        return left, Mux(self.own, own[1:].any(), other.any())

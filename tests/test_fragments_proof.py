@@ -1,0 +1,63 @@
+"""Fragments on the netlist, for few lanes and all moves, by induction: no lane is lost, none is twice, and the forward
+stack has the order of PCs and never overflows. There is a wrong form that the solver refutes."""
+
+import re
+from functools import reduce
+from itertools import pairwise
+from operator import and_, or_
+from pathlib import Path
+
+import pytest
+from amaranth import Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from warploom.arch.fg_simt.moves import MOVE_BITS, Move
+from warploom.rtl import verilog
+from warploom.rtl.fg_simt.fragments import Fragments
+from warploom.synth import yosys
+
+LANES, PC_BITS = 4, 2
+
+
+class Theorem(wiring.Component):
+    """`holds` if all lanes of the warp that have not left are in exactly one fragment, if lanes wait only while others
+    are active, and the PCs of the forward stack rise. `others` is how many lanes start beside those that are told."""
+
+    def __init__(self, others: int) -> None:
+        self._others = others
+        super().__init__({
+            "start": In(1), "launched": In(LANES), "step": In(1), "move": In(MOVE_BITS), "lanes": In(LANES),
+            "target": In(PC_BITS), "holds": Out(1),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.unit = unit = Fragments(pc_bits=PC_BITS, lanes=LANES)
+        live, entries = Signal(LANES), unit.forward.entries  # live: have started and have not left
+        m.d.comb += [getattr(unit, name).eq(getattr(self, name)) for name in ("start", "step", "move", "lanes",
+                                                                              "target")]
+        m.d.comb += unit.launched.eq(self.launched | self._others)
+        with m.If(self.start):
+            m.d.sync += live.eq(self.launched)
+        with m.Elif(self.step & ~unit.changes & (self.move == Move.LEAVE)):
+            m.d.sync += live.eq(live & ~(self.lanes & unit.mask))
+        masks = [unit._mask, unit.backward.lanes, *(entry.lanes for entry in entries)]
+        once = [(one & reduce(or_, masks[number + 1:])) == 0 for number, one in enumerate(masks[:-1])]
+        rising = [~second.valid | (first.valid & (first.pc < second.pc))
+                  for first, second in pairwise(entries)]
+        m.d.comb += self.holds.eq(reduce(and_, [
+            *once, *rising, reduce(or_, masks) == live, unit._mask.any() | (live == 0),
+            *(each.valid == each.lanes.any() for each in (unit.backward, *entries)),
+            ~unit.backward.valid | ~entries[0].valid | (entries[0].pc >= unit._pc),
+        ]))
+        return m
+
+
+@pytest.mark.parametrize(("others", "verdict"), [(0, "SUCCESS"), (1, "FAIL")])
+def test_every_lane_is_in_one_place(tmp_path: Path, others: int, verdict: str) -> None:
+    (tmp_path / "theorem.sv").write_text(verilog.to_verilog(Theorem(others), "theorem"))
+    yosys.run("read_verilog -sv theorem.sv; hierarchy -top theorem; proc; flatten; opt -full; async2sync; dffunmap\n"
+              "sat -tempinduct -maxsteps 4 -set-init-zero -set rst 0 -prove holds 1\n", tmp_path, "proof")
+    log = (tmp_path / "proof.log").read_text()
+    assert re.findall(r"(SUCCESS|FAIL)!", log) == [verdict]
