@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-import numpy as np
-
 from warploom.arch.encoding import encode_modifiers
 from warploom.arch.fg_simt.sizes import PREDICATES, REGISTERS
 from warploom.arch.isa import PT, RZ, Instruction
@@ -11,8 +9,7 @@ from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Combine
 from warploom.golden_model.affine.rules import COMPARISONS, UNIFORM_OPS, Operation, execute, is_eligible
 from warploom.golden_model.compact import Compact
-from warploom.golden_model.fg_simt.lanes import LANE
-from warploom.golden_model.fg_simt.micro import Predicate, Register, Source
+from warploom.golden_model.fg_simt.micro import Operand, Predicate, Register
 from warploom.golden_model.lane import decode_modifiers
 
 
@@ -59,47 +56,47 @@ class AffineRegisters:
         self.write(i, Known(None, None))
         return known
 
-    def resolve(self, source: Source) -> Source:
+    def resolve(self, operand: Operand) -> Operand:
         """An operand, with a compact register or uniform predicate as a constant."""
-        if isinstance(source, Register):
-            compact = self._registers[source.number]
-            return source if compact is None else spread(compact)
-        if isinstance(source, Predicate):
-            held = self._predicates[source.number]
-            return source if held is None else np.array([held != source.inverted])
-        return source
+        if isinstance(operand, Register):
+            return self._registers[operand.number] or operand
+        return self.resolved(operand) if isinstance(operand, Predicate) else operand
 
-    def slot(self, source: Source) -> Compact | None:
+    def resolved(self, predicate: Predicate) -> Predicate:
+        """A predicate, as a constant if it is uniform."""
+        held = self.predicate(predicate.number)
+        return predicate if held is None else Predicate(PT, held == predicate.inverted)
+
+    def slot(self, operand: Operand) -> Compact | None:
         """An operand as base and stride, None if it is generic."""
-        if isinstance(source, Register):
-            return self._registers[source.number]
-        return Compact(int(source[0])) if isinstance(source, np.ndarray) and len(source) == 1 else None
+        resolved = self.resolve(operand)
+        return resolved if isinstance(resolved, Compact) else None
 
-    def attempt(self, i: Instruction, slots: tuple[Compact | None, ...], pred: Source) -> Known | None:
+    def attempt(self, i: Instruction, slots: tuple[Compact | None, ...], pred: Predicate) -> Known | None:
         """The results of an instruction, None if they are not compact. `pred` is its predicate operand, resolved."""
-        if not is_eligible(i, self.affine) or i.op in UNIFORM_OPS or not isinstance(pred, np.ndarray):
+        if not is_eligible(i, self.affine) or i.op in UNIFORM_OPS or not pred.is_constant:
             return None
         a, b, c = slots
         if a is None or b is None or c is None:
             return None
         modifiers = decode_modifiers(i.op, encode_modifiers(i))
-        answer = execute(Operation(i.op, modifiers, i.pdst != PT), (a, b, c), int(pred[0]))
+        answer = execute(Operation(i.op, modifiers, i.pdst != PT), (a, b, c), int(pred.holds))
         if answer is None:
             return None
         holds = bool(answer.holds)
         if i.op in COMPARISONS:
-            holds = _combined(i, holds, bool(pred[0]))
+            holds = _combined(i, holds, pred.holds)
         return Known(answer.result, holds if i.pdst != PT else None)
 
-    def logic(self, i: Instruction, operands: tuple[Source, ...]) -> Known | None:
+    def logic(self, i: Instruction, operands: tuple[Operand, ...]) -> Known | None:
         """The result of PLOP3 on predicates that are all uniform."""
         if not self.affine.has_branches:
             return None
         row = 0
         for operand in operands:
-            if not isinstance(operand, np.ndarray):
+            if not isinstance(operand, Predicate) or not operand.is_constant:
                 return None
-            row = row << 1 | int(operand[0])
+            row = row << 1 | int(operand.holds)
         return Known(None, bool(i.lut >> row & 1))
 
     def observe(self) -> list[int]:
@@ -112,13 +109,6 @@ class AffineRegisters:
             bits[2] |= (held is not None) << number
             bits[3] |= bool(held) << number
         return bits
-
-
-def spread(compact: Compact) -> np.ndarray:
-    """The value of each lane."""
-    if not compact.stride:
-        return np.array([compact.base], np.uint32)
-    return np.uint32(compact.base) + LANE * np.uint32(compact.stride & 0xFFFFFFFF)
 
 
 def _combined(i: Instruction, test: bool, pred: bool) -> bool:

@@ -4,6 +4,7 @@ Its methods are generators: a `yield` ends a cycle. `room` and `quiet` are those
 """
 
 from collections import Counter
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -11,31 +12,32 @@ import numpy as np
 
 from warploom.arch.fg_simt.code import refusal
 from warploom.arch.fg_simt.image import LaunchBlock
+from warploom.arch.fg_simt.micro import Kind
 from warploom.arch.fg_simt.sizes import LANES, MULTIPLY_CYCLES, Cause, status
 from warploom.arch.isa import PT, RZ, Instruction, Op
 from warploom.arch.mechanisms import Affine
-from warploom.arch.modifiers import Space, Vote
+from warploom.arch.modifiers import Space, Special, Vote
 from warploom.golden_model.compact import Compact
-from warploom.golden_model.fg_simt.affine import AffineRegisters, Known, spread
+from warploom.golden_model.fg_simt.affine import AffineRegisters, Known
 from warploom.golden_model.fg_simt.fetch import Fetch
 from warploom.golden_model.fg_simt.fragments import Fragments
 from warploom.golden_model.fg_simt.host import Port, StopError, decoded, extended_word
 from warploom.golden_model.fg_simt.issue import IssueUnit
-from warploom.golden_model.fg_simt.lanes import locate
+from warploom.golden_model.fg_simt.lanes import Lanes, locate
 from warploom.golden_model.fg_simt.memory import Answer, Request
 from warploom.golden_model.fg_simt.memory_unit import MemoryUnit
 from warploom.golden_model.fg_simt.micro import (
     TRUE,
     ZERO,
-    Kind,
     Micro,
+    Operand,
+    Operands,
+    Position,
+    Predicate,
     Register,
-    Source,
     collect,
-    constant,
     give,
     micro,
-    predicate,
     predicate_operand,
 )
 from warploom.golden_model.fg_simt.shared_loads import SharedLoads
@@ -53,6 +55,7 @@ class Parts(NamedTuple):
     issue: IssueUnit
     memory: MemoryUnit
     port: Port
+    lanes: Lanes
 
 
 @lru_cache(maxsize=1 << 12)
@@ -67,7 +70,7 @@ class ControlProcessor:
     """The CP in kernel mode. `counts` are instructions and events of all kernels."""
 
     def __init__(self, affine: Affine, parts: Parts) -> None:
-        self._fetch, self._issue, self._memory, self._port = parts
+        self._fetch, self._issue, self._memory, self._port, self._lanes = parts
         self.fragments, self.affine, self.shared = Fragments(), AffineRegisters(affine), SharedLoads()
         self.room = self.quiet = True
         self.is_running = False
@@ -109,6 +112,7 @@ class ControlProcessor:
         """The current warp, from its first instruction to its last."""
         self.fragments.start(self._threads.mask)
         self.affine.reset()
+        self._lanes.positions = self._threads.positions()
         self._fetch.redirect(0, self._block.code)
         for _ in range(WALK_CYCLES if self._threads.is_walked else 1):
             yield
@@ -134,12 +138,12 @@ class ControlProcessor:
             words[i.imm_slot] = yield from self._shared(self._block.parameters + i.imm)
             self.counts["shared_loads"] += 1
         self._count(i)
-        guard = self.affine.resolve(predicate(i.guard, i.guard_not))
-        if isinstance(guard, np.ndarray) and not guard[0]:
+        guard = self.affine.resolved(Predicate(i.guard, i.guard_not))
+        if guard.is_constant and not guard.holds:
             self._next()
         elif i.op in (Op.BRA, Op.EXIT, Op.TRAP):
             lanes = fragments.mask
-            if not isinstance(guard, np.ndarray):
+            if not guard.is_constant:
                 lanes &= yield from self._mask(guard)
             self._fetch.queue.popleft()
             self._go(i, lanes)
@@ -179,11 +183,11 @@ class ControlProcessor:
         if fragments.leave(lanes) if i.op is Op.EXIT else fragments.branch(lanes, i.imm):
             self._fetch.redirect(fragments.pc)
 
-    def _mask(self, holds: Source) -> Steps[int]:
+    def _mask(self, predicate: Predicate) -> Steps[int]:
         """The active lanes in which a predicate holds."""
-        if isinstance(holds, np.ndarray):
-            return self.fragments.mask if holds[0] else 0
-        yield from self._send(collect(self.fragments.pc, self.fragments.mask, holds))
+        if predicate.is_constant:
+            return self.fragments.mask if predicate.holds else 0
+        yield from self._send(collect(self.fragments.pc, self.fragments.mask, predicate))
         while True:
             yield
             mask = self._issue.take_mask()
@@ -199,7 +203,7 @@ class ControlProcessor:
     def _vote(self, i: Instruction) -> Steps[None]:
         """The result of a vote becomes a constant."""
         members = self.fragments.mask & i.imm
-        holds = yield from self._mask(self.affine.resolve(predicate(i.psrc, i.psrc_not)))
+        holds = yield from self._mask(self.affine.resolved(Predicate(i.psrc, i.psrc_not)))
         holds &= members
         if i.vote is Vote.BALLOT:
             yield from self._data(Instruction(op=Op.MOV, dst=i.dst, imm=holds, imm_slot=0), {}, TRUE)
@@ -209,16 +213,15 @@ class ControlProcessor:
 
     # ------------------------------------------------------------ data
 
-    def _data(self, i: Instruction, words: dict[int, int], guard: Source) -> Steps[None]:
+    def _data(self, i: Instruction, words: dict[int, int], guard: Predicate) -> Steps[None]:
         """Expansion, then the CP's affine unit or the lanes."""
         fragments, affine = self.fragments, self.affine
-        full = fragments.is_whole and isinstance(guard, np.ndarray)
+        full = fragments.is_whole and guard.is_constant
         if not full:
             yield from self._expand(i)
-        operands = self._operands(i, words)
-        resolved = tuple(affine.resolve(operand) for operand in operands)
-        pred = affine.resolve(predicate_operand(i))
-        known = yield from self._known(i, operands, resolved, pred, guard)
+        a, b, c = (affine.resolve(operand) for operand in self._operands(i, words))
+        pred = affine.resolved(predicate_operand(i))
+        known = yield from self._known(i, (a, b, c), pred, guard)
         if known is not None:
             self.counts["affine"] += 1
             yield from wait(MULTIPLY_CYCLES - 1 if i.op in (Op.IMUL, Op.IMAD) else 0)
@@ -226,11 +229,11 @@ class ControlProcessor:
             affine.write(i, known)
             return
         if known is not None:
-            word = None if known.word is None else spread(known.word)
-            yield from self._send(give(fragments.pc, fragments.mask, i, guard=guard, word=word, holds=known.holds))
+            yield from self._send(give(fragments.pc, fragments.mask, i, guard=guard, word=known.word,
+                                       holds=known.holds))
         else:
-            kind = self._kind(i, operands, guard)
-            yield from self._send(micro(fragments.pc, fragments.mask, i, operands=resolved, guard=guard, pred=pred,
+            kind = self._kind(i, (a, b, c), guard)
+            yield from self._send(micro(fragments.pc, fragments.mask, i, operands=(a, b, c), guard=guard, pred=pred,
                                         kind=kind))
         affine.write(i, Known(None, None))
 
@@ -242,37 +245,33 @@ class ControlProcessor:
         self.counts["expansions"] += 1
         move = Instruction(op=Op.MOV, dst=i.dst if old.word is not None else RZ,
                            pdst=i.pdst if old.holds is not None else PT)
-        word = None if old.word is None else spread(old.word)
-        yield from self._send(give(self.fragments.pc, ALL, move, guard=TRUE, word=word, holds=old.holds))
+        yield from self._send(give(self.fragments.pc, ALL, move, guard=TRUE, word=old.word, holds=old.holds))
         yield
 
-    def _operands(self, i: Instruction, words: dict[int, int]) -> tuple[Source, ...]:
-        if i.op is Op.PLOP3:
-            return tuple(predicate(number, False) for number in i.src)
-        if i.op is Op.S2R:
-            compact = self._threads.compact(i.special)
-            return (self._threads.special(i.special) if compact is None else spread(compact), ZERO, ZERO)
-        return tuple(
-            constant(words.get(slot, i.imm)) if slot == i.imm_slot else ZERO if number == RZ else Register(number)
-            for slot, number in enumerate(i.src))
+    def _operands(self, i: Instruction, words: dict[int, int]) -> Iterator[Operand]:
+        """The operands in slots a, b, c."""
+        for slot, number in enumerate(i.src):
+            if i.op is Op.PLOP3:
+                yield Predicate(min(number, PT), False)
+            elif i.op is Op.S2R and slot == 0:
+                yield self._threads.compact(i.special) or Position(i.special - Special.TID_X)
+            elif slot == i.imm_slot:
+                yield Compact(words.get(slot, i.imm))
+            else:
+                yield ZERO if number == RZ else Register(number)
 
-    def _known(
-        self, i: Instruction, operands: tuple[Source, ...], resolved: tuple[Source, ...], pred: Source, guard: Source
-    ) -> Steps[Known | None]:
-        """The results of the CP's affine unit, None if it has none."""
+    def _known(self, i: Instruction, operands: Operands, pred: Predicate, guard: Predicate) -> Steps[Known | None]:
+        """The results of the CP's affine unit, None if it has none. Operands are resolved."""
         affine = self.affine
         if not affine.affine.is_on:
             return None
         if i.op is Op.PLOP3:
-            return affine.logic(i, resolved)
+            return affine.logic(i, operands)
         if i.op is Op.LD:
             return (yield from self._uniform_load(i, operands, guard))
-        slots = tuple(affine.slot(operand) for operand in operands)
-        if i.op is Op.S2R:
-            slots = (self._threads.compact(i.special), Compact(0), Compact(0))
-        return affine.attempt(i, slots, pred)
+        return affine.attempt(i, tuple(affine.slot(operand) for operand in operands), pred)
 
-    def _uniform_load(self, i: Instruction, operands: tuple[Source, ...], guard: Source) -> Steps[Known | None]:
+    def _uniform_load(self, i: Instruction, operands: Operands, guard: Predicate) -> Steps[Known | None]:
         """An LD of constants or parameters at a legal uniform address: a shared load."""
         low, high = (self.affine.slot(operand) for operand in operands[:2])
         if i.space not in (Space.CONST, Space.PARAM) or low is None or high is None or low.stride or high.stride:
@@ -286,14 +285,14 @@ class ControlProcessor:
         self.counts["shared_loads"] += 1
         return Known(Compact(extended_word(Answer(word.to_bytes(4, "little")), address % 4, i)), None)
 
-    def _kind(self, i: Instruction, operands: tuple[Source, ...], guard: Source) -> Kind:
+    def _kind(self, i: Instruction, operands: Operands, guard: Predicate) -> Kind:
         """An operation of the SAUs, an access, or a vector load."""
         if i.op not in (Op.LD, Op.ST, Op.ATOM, Op.RED):
             return Kind.COMPUTE
         if not (self.affine.affine.has_memory and i.op is Op.LD and i.space is Space.GLOBAL):
             return Kind.ACCESS
         low, high = (self.affine.slot(operand) for operand in operands[:2])
-        if not isinstance(guard, np.ndarray) or low is None or high is None or high.stride:
+        if not guard.is_constant or low is None or high is None or high.stride:
             return Kind.ACCESS
         first = low.base + i.imm & ALL
         if low.stride != i.access.size or first + 4 * LANES * low.stride > ALL:

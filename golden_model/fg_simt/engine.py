@@ -27,7 +27,7 @@ class Engine:
         self.memory = MemoryUnit(memory)
         self.issue = IssueUnit(self.lanes, self.memory)
         port = Port(memory)
-        self.control = ControlProcessor(affine, Parts(self.fetch, self.issue, self.memory, port))
+        self.control = ControlProcessor(affine, Parts(self.fetch, self.issue, self.memory, port, self.lanes))
         self.host = Host(self.fetch, port)
         self._steps = self.host.run(self._launch)
         self.cycle = self.kernel_cycles = 0

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from warploom.arch.fg_simt.image import LaunchBlock
+from warploom.arch.fg_simt.micro import Kind, Unit
 from warploom.arch.fg_simt.sizes import (
     DIVIDE_INTERVAL,
     GROUPS,
@@ -17,7 +18,7 @@ from warploom.arch.fg_simt.sizes import (
 from warploom.arch.isa import Op
 from warploom.golden_model.fg_simt.lanes import Lanes, mask_of
 from warploom.golden_model.fg_simt.memory_unit import Access, MemoryUnit
-from warploom.golden_model.fg_simt.micro import Kind, Micro, Unit
+from warploom.golden_model.fg_simt.micro import Micro
 
 NEVER = 1 << 62
 CHOICES = {Unit.EITHER: (0, 1), Unit.FIRST: (0,), Unit.SECOND: (1,), Unit.DIVIDE: (1,)}

@@ -1,19 +1,21 @@
 """`Lanes`: the SIMT register file, predicates, and what the units of the lanes compute."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
+from warploom.arch.encoding import typed_modifiers
 from warploom.arch.fg_simt.image import HIGH_WORDS, LaunchBlock
 from warploom.arch.fg_simt.sizes import PREDICATES, REGISTERS, Cause
 from warploom.arch.isa import PT, RZ, Instruction, Op
 from warploom.arch.memory_map import CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW
 from warploom.arch.modifiers import Access, Space
-from warploom.golden_model.fg_simt.micro import ZERO, Micro, Predicate, Register, Source
-from warploom.golden_model.functional.operations import Operands
+from warploom.golden_model.compact import Compact
+from warploom.golden_model.fg_simt.micro import CARRYING, Micro, Operand, Position, Predicate, Register
+from warploom.golden_model.functional.operations import Function, Operands, Outcome, prepare
 
 LANE = np.arange(32, dtype=np.uint32)
-NO_OPERANDS = (ZERO, ZERO, ZERO)
 SPACES = {SHARED_WINDOW >> 32: Space.SHARED, LOCAL_WINDOW >> 32: Space.LOCAL, CONST_WINDOW >> 32: Space.CONST,
           PARAM_WINDOW >> 32: Space.PARAM, **dict.fromkeys(HIGH_WORDS, Space.GLOBAL)}
 """The space of a high address word."""
@@ -39,49 +41,75 @@ def mask_of(lanes: np.ndarray) -> int:
 
 class Lanes:
     """Values of the 32 threads. Operands are read and results written in the order of issue: the scoreboard makes sure
-    that this is what happens."""
+    that this is what happens. `positions` are x, y and z of the threads of a warp that was walked through."""
 
     def __init__(self) -> None:
         self.registers = np.zeros((REGISTERS, 32), np.uint32)
         self.predicates = np.zeros((PREDICATES, 32), bool)
+        self.positions = np.zeros((3, 32), np.uint32)
 
-    def read(self, source: Source) -> np.ndarray:
-        """An operand: one value, or one for each lane."""
-        if isinstance(source, Register):
-            return self.registers[source.number]
-        if isinstance(source, Predicate):
-            held: np.ndarray = self.predicates[source.number]
-            return ~held if source.inverted else held
-        return source
+    def read(self, operand: Operand) -> np.ndarray:
+        """The words of an operand: one, or one for each lane."""
+        if isinstance(operand, Register):
+            return self.registers[operand.number]
+        if isinstance(operand, Predicate):
+            return self.holds(operand).astype(np.uint32)
+        return self.positions[operand.axis] if isinstance(operand, Position) else spread(operand)
+
+    def holds(self, predicate: Predicate) -> np.ndarray:
+        """The lanes in which a predicate holds: one bool for all, or one for each lane."""
+        if predicate.is_constant:
+            return np.array([predicate.holds])
+        held: np.ndarray = self.predicates[predicate.number]
+        return ~held if predicate.inverted else held
 
     def executing(self, micro: Micro) -> np.ndarray:
         """The executing lanes."""
-        return lanes_of(micro.mask) & self.read(micro.guard)
+        return lanes_of(micro.mask) & self.holds(micro.guard)
 
     def compute(self, micro: Micro) -> None:
         """An operation of an SAU, with its results."""
-        assert micro.function is not None
         lanes = self.executing(micro)
-        a, b, c = (*(self.read(source) for source in micro.operands), *NO_OPERANDS)[:3]
+        a, b, c = (self.read(operand) for operand in micro.operands)
+        absent = Predicate(PT, micro.op in CARRYING)
         with np.errstate(all="ignore"):
-            outcome = micro.function(Operands(a, b, c, self.read(micro.pred)))
-        i = micro.instruction
-        if i.pdst != PT and outcome.pred is not None:
-            np.copyto(self.predicates[i.pdst], outcome.pred.reshape(-1), where=lanes)
-        if i.dst != RZ and outcome.result is not None:
-            np.copyto(self.registers[i.dst], outcome.result, where=lanes)
+            outcome = function_of(micro.op, micro.modifiers, micro.pred == absent)(
+                Operands(a, b, c, self.holds(micro.pred)))
+        if micro.pdst != PT and outcome.pred is not None:
+            np.copyto(self.predicates[micro.pdst], outcome.pred.reshape(-1), where=lanes)
+        if micro.dst != RZ and outcome.result is not None:
+            np.copyto(self.registers[micro.dst], outcome.result, where=lanes)
 
     def load(self, micro: Micro, lanes: np.ndarray, words: np.ndarray) -> None:
         """The write-back of a load: bytes are extended."""
-        i = micro.instruction
-        if i.dst != RZ:
-            np.copyto(self.registers[i.dst], extended(words, i), where=lanes)
+        if micro.dst != RZ:
+            np.copyto(self.registers[micro.dst], extended(words, micro.instruction), where=lanes)
 
     def addresses(self, micro: Micro, block: LaunchBlock) -> Addresses:
         """The addresses of an access."""
         i = micro.instruction
         low, high = (np.broadcast_to(self.read(source), 32) for source in micro.operands[:2])
         return locate(i, self.executing(micro), low, high, block)
+
+
+@lru_cache(maxsize=1 << 12)
+def spread(compact: Compact) -> np.ndarray:
+    """The word of a constant, or that of each lane."""
+    if not compact.stride:
+        return np.array([compact.base], np.uint32)
+    return np.uint32(compact.base) + LANE * np.uint32(compact.stride & 0xFFFFFFFF)
+
+
+@lru_cache(maxsize=1 << 12)
+def function_of(op: Op, modifiers: int, plain: bool) -> Function:
+    """What an SAU computes. With `plain` the predicate operand is the one of an instruction without it. The predicate
+    result of MOV is the predicate operand."""
+    if op is Op.MOV:
+        return lambda x: Outcome(x.a, pred=x.pred)
+    if op is Op.PLOP3:
+        table = function_of(Op.LOP3, modifiers, plain)
+        return lambda x: Outcome(pred=(np.asarray(table(x).result) & 1).astype(bool))
+    return prepare(Instruction(op=op, pdst=0, psrc=PT if plain else 0, **typed_modifiers(op, modifiers)))
 
 
 def size_of(i: Instruction) -> int:

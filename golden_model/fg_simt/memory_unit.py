@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from warploom.arch.fg_simt.micro import Kind
 from warploom.arch.fg_simt.sizes import GROUPS, LANES, LINE, SMRQ_ROWS, SMRRQ_ENTRIES, WIDE_PORT, Cause
 from warploom.arch.isa import Op
 from warploom.golden_model.fg_simt.coalescing import coalesces
 from warploom.golden_model.fg_simt.lanes import Addresses, size_of
 from warploom.golden_model.fg_simt.memory import Answer, Memory, Request
-from warploom.golden_model.fg_simt.micro import Kind, Micro
+from warploom.golden_model.fg_simt.micro import Micro
 from warploom.golden_model.words import WORD_MASK
 
 

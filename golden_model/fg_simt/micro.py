@@ -1,16 +1,13 @@
-"""`Micro`: what the control processor sends to the issue unit."""
+"""`Micro`: what the control processor sends to the issue unit (docs/contract/fg_simt.md, *Micro-operations*)."""
 
-from collections.abc import Sequence
-from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-import numpy as np
-
+from warploom.arch.encoding import encode_modifiers, typed_modifiers
+from warploom.arch.fg_simt.micro import Kind, Unit
 from warploom.arch.fg_simt.sizes import DIVISIONS, FIRST_SAU, LATENCY, REGISTERS, SECOND_SAU
 from warploom.arch.isa import PT, RZ, Instruction, Op
-from warploom.golden_model.functional.operations import Function, Outcome, prepare
-from warploom.golden_model.functional.operations.common import Operands
+from warploom.golden_model.compact import Compact
 
 
 class Register(NamedTuple):
@@ -20,78 +17,84 @@ class Register(NamedTuple):
 
 
 class Predicate(NamedTuple):
-    """A mask of lanes from the predicate registers."""
+    """A mask of lanes from the predicate registers, or its complement; PT is true in all lanes."""
 
     number: int
     inverted: bool
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether it is the same in all lanes of each warp."""
+        return self.number == PT
 
-Source = Register | Predicate | np.ndarray
-"""An operand; an array is a constant, of all lanes or of each."""
+    @property
+    def holds(self) -> bool:
+        """The value of a constant."""
+        return not self.inverted
 
 
-class Kind(IntEnum):
-    """What the lanes do: arithmetic, a mask for the control processor, an access, or a vector load."""
+class Position(NamedTuple):
+    """A coordinate of each thread in its block: 0, 1 or 2 for x, y or z."""
 
-    COMPUTE, COLLECT, ACCESS, VECTOR = range(4)
+    axis: int
 
 
-class Unit(IntEnum):
-    """Which unit executes: either SAU, SAU0, SAU1, the divider of SAU1, or the SGU."""
+Operand = Register | Predicate | Compact | Position
+"""Where an operand is; a `Compact` is a constant."""
 
-    EITHER, FIRST, SECOND, DIVIDE, SGU = range(5)
+Operands = tuple[Operand, Operand, Operand]
+
+TRUE, FALSE = Predicate(PT, False), Predicate(PT, True)
+ZERO = Compact(0)
+CARRYING = frozenset({Op.IADD, Op.ISUB, Op.IMAD})
 
 
 class Micro(NamedTuple):
-    """An operation for the lanes `mask`. `guard` and `pred` (its predicate operand) are masks, or constants. `function`
-    computes the results from the operands. `reads` and `writes` are resources: registers, and behind them
-    predicates."""
+    """An operation for the lanes `mask`. `modifiers` are encoded; `offset` is that of an access. `dst` is RZ and `pdst`
+    PT if there is no such result."""
 
     kind: Kind
     unit: Unit
     latency: int
     pc: int
     mask: int
-    instruction: Instruction
-    operands: tuple[Source, ...]
-    guard: Source
-    pred: Source
-    function: Function | None
-    reads: tuple[int, ...]
-    writes: tuple[int, ...]
+    op: Op
+    modifiers: int
+    offset: int
+    dst: int
+    pdst: int
+    guard: Predicate
+    pred: Predicate
+    operands: Operands
 
+    @property
+    def instruction(self) -> Instruction:
+        """Operation and modifiers, with the offset as `imm`."""
+        return decoded(self.op, self.modifiers, self.offset)
 
-TRUE, FALSE = np.ones(1, bool), np.zeros(1, bool)
-ZERO = np.zeros(1, np.uint32)
-CARRYING = frozenset({Op.IADD, Op.ISUB, Op.IMAD})
+    @property
+    def reads(self) -> tuple[int, ...]:
+        """What it reads: registers, and behind them predicates."""
+        found = {operand.number if isinstance(operand, Register) else REGISTERS + operand.number
+                 for operand in (*self.operands, self.guard, self.pred)
+                 if isinstance(operand, Register) or (isinstance(operand, Predicate) and not operand.is_constant)}
+        return tuple(sorted(found))
+
+    @property
+    def writes(self) -> tuple[int, ...]:
+        """What it writes."""
+        return (*((self.dst,) if self.dst != RZ else ()), *((REGISTERS + self.pdst,) if self.pdst != PT else ()))
 
 
 @lru_cache(maxsize=1 << 12)
-def constant(word: int) -> np.ndarray:
-    """A word, the same in all lanes."""
-    return np.array([word], np.uint32)
+def decoded(op: Op, modifiers: int, offset: int) -> Instruction:
+    """An operation with its modifiers by name."""
+    return Instruction(op=op, imm=offset, **typed_modifiers(op, modifiers))
 
 
-def predicate(number: int, inverted: bool) -> Source:
-    """A predicate as an operand; PT is true."""
-    return (FALSE if inverted else TRUE) if number >= PT else Predicate(number, inverted)
-
-
-def predicate_operand(i: Instruction) -> Source:
+def predicate_operand(i: Instruction) -> Predicate:
     """The predicate operand. For a carry PT means that there is none."""
-    return FALSE if i.psrc == PT and i.op in CARRYING else predicate(i.psrc, i.psrc_not)
-
-
-def resources(sources: Sequence[Source]) -> tuple[int, ...]:
-    """What operands read of the SRF and the predicates."""
-    found = {source.number if isinstance(source, Register) else REGISTERS + source.number
-             for source in sources if not isinstance(source, np.ndarray)}
-    return tuple(sorted(found))
-
-
-def written(i: Instruction) -> tuple[int, ...]:
-    """The resources that an instruction writes."""
-    return (*((i.dst,) if i.dst != RZ else ()), *((REGISTERS + i.pdst,) if i.pdst != PT else ()))
+    return FALSE if i.psrc == PT and i.op in CARRYING else Predicate(i.psrc, i.psrc_not)
 
 
 def unit_of(op: Op) -> Unit:
@@ -103,37 +106,23 @@ def unit_of(op: Op) -> Unit:
     return Unit.FIRST if op in FIRST_SAU else Unit.SECOND if op in SECOND_SAU else Unit.EITHER
 
 
-@lru_cache(maxsize=1 << 12)
-def function_of(i: Instruction) -> Function | None:
-    """What an arithmetic unit computes; None for accesses, and for S2R, which is a MOV of a constant."""
-    if i.op not in LATENCY:
-        return None
-    if i.op is Op.PLOP3:  # the truth tables of words also work for bools
-        table = prepare(Instruction(op=Op.LOP3, lut=i.lut))
-        return lambda x: Outcome(pred=table(x).result)
-    return prepare(Instruction(op=Op.MOV) if i.op is Op.S2R else i)
-
-
 def micro(
-    pc: int, mask: int, i: Instruction, *, operands: tuple[Source, ...], guard: Source, pred: Source, kind: Kind,
+    pc: int, mask: int, i: Instruction, *, operands: Operands, guard: Predicate, pred: Predicate, kind: Kind,
 ) -> Micro:
-    """The operation of an instruction with its operands."""
-    return Micro(kind, unit_of(i.op), LATENCY.get(i.op, 1), pc, mask, i, operands, guard, pred, function_of(i),
-                 resources((*operands, guard, pred)), written(i))
+    """The operation of an instruction with its operands. S2R is a MOV."""
+    unit, op = unit_of(i.op), Op.MOV if i.op is Op.S2R else i.op
+    return Micro(kind, unit, LATENCY.get(i.op, 1), pc, mask, op, 0 if i.op is Op.S2R else encode_modifiers(i),
+                 i.imm if unit is Unit.SGU else 0, i.dst, i.pdst, guard, pred, operands)
 
 
-def collect(pc: int, mask: int, holds: Source) -> Micro:
+def collect(pc: int, mask: int, holds: Predicate) -> Micro:
     """The mask of lanes in which a predicate holds, for the control processor."""
-    return Micro(Kind.COLLECT, Unit.EITHER, 1, pc, mask, Instruction(op=Op.BRA), (), holds, TRUE, None,
-                 resources((holds,)), ())
+    return Micro(Kind.COLLECT, Unit.EITHER, 1, pc, mask, Op.MOV, 0, 0, RZ, PT, holds, TRUE, (ZERO, ZERO, ZERO))
 
 
 def give(
-    pc: int, mask: int, i: Instruction, *, guard: Source, word: np.ndarray | None, holds: bool | None
+    pc: int, mask: int, i: Instruction, *, guard: Predicate, word: Compact | None, holds: bool | None
 ) -> Micro:
     """Known results for the destinations of an instruction: a word of each lane, a predicate; None if it has none."""
-
-    def function(x: Operands) -> Outcome:
-        return Outcome(word, pred=None if holds is None else np.array([holds]))
-
-    return Micro(Kind.COMPUTE, Unit.EITHER, 1, pc, mask, i, (), guard, TRUE, function, resources((guard,)), written(i))
+    return Micro(Kind.COMPUTE, Unit.EITHER, 1, pc, mask, Op.MOV, 0, 0, i.dst, i.pdst, guard,
+                 Predicate(PT, not holds), (word or ZERO, ZERO, ZERO))

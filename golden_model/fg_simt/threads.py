@@ -8,7 +8,7 @@ from warploom.arch.launch import Launch
 from warploom.arch.modifiers import Special
 from warploom.golden_model.affine.special import special_value
 from warploom.golden_model.compact import Compact
-from warploom.golden_model.functional.special import read_special
+from warploom.golden_model.functional.special import LANE, coordinates
 
 
 class Threads:
@@ -38,12 +38,10 @@ class Threads:
         if self._warp == self._block.warps:
             self._warp, self._number = 0, self._number + 1
 
-    def special(self, special: Special) -> np.ndarray:
-        """A special register in each lane of the current warp."""
-        words = read_special(special, self._launch, np.array([self._number]), np.array([self._warp]),
-                             shared_bytes=0, active=np.zeros(1, np.uint32), clock=0)
-        return np.broadcast_to(words[0], LANES).astype(np.uint32)
+    def positions(self) -> np.ndarray:
+        """x, y and z of the threads of the current warp, as rows of words."""
+        return np.stack(coordinates(np.uint32(LANES * self._warp) + LANE, self._launch.block))
 
     def compact(self, special: Special) -> Compact | None:
-        """The same as base and stride, None if it is not compact."""
+        """A special register of the current warp, None if it is not compact: then it is a position."""
         return special_value(special, self._launch, self._number, self._warp, shared_bytes=0)

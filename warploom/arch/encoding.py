@@ -36,6 +36,12 @@ def encode_modifiers(instruction: Instruction) -> int:
     return sum(int(getattr(instruction, name)) << offset for name, offset, _ in modifier_fields(instruction.op))
 
 
+def typed_modifiers(op: Op, encoded: int) -> dict[str, Any]:
+    """The modifiers of an operation by name; bits above them are ignored."""
+    return {name: MODIFIER_KINDS[name].value[1](encoded >> offset & (1 << bits) - 1)
+            for name, offset, bits in modifier_fields(op)}
+
+
 def encode(instruction: Instruction) -> int:
     """The 128-bit word of an instruction."""
     values = {name: getattr(instruction, name, 0) for name, _ in HEADER}
@@ -55,10 +61,7 @@ def decode(word: int) -> Instruction:
         values[name] = word >> offset & (1 << bits) - 1
         offset += bits
     op = Op(values.pop("op"))
-    modifiers: dict[str, Any] = {}
-    for name, start, bits in modifier_fields(op):
-        kind = MODIFIER_KINDS[name].value[1]
-        modifiers[name] = kind(word >> (HEADER_BITS + start) & (1 << bits) - 1)
+    modifiers = typed_modifiers(op, word >> HEADER_BITS)
     modifiers |= {name: bool(values.pop(name)) for name in FLAGS}
     src = values.pop("src0"), values.pop("src1"), values.pop("src2")
     instruction = Instruction(op=op, src=src, **values, **modifiers)  # type: ignore[arg-type]  # names are the fields'
