@@ -9,9 +9,7 @@ from fg_simt_runs import WAYS, check, executed
 from random_case import Case
 from random_programs import samples
 
-from warploom.arch.errors import LaunchError
 from warploom.arch.mechanisms import Affine
-from warploom.fg_simt.__main__ import PUBLISHED, main, row
 from warploom.fg_simt.programs import NAMES, RUNS, started
 from warploom.golden_model.fg_simt.cached_memory import CachedMemory
 from warploom.host.gpu import Gpu
@@ -72,12 +70,3 @@ def test_random_kernels(seed: int) -> None:
 def test_many_random_kernels(seed: int) -> None:
     for case in _random(20, seed):
         check(case)
-
-
-def test_the_table_has_ours_and_the_published_values(capsys: pytest.CaptureFixture[str]) -> None:
-    main(["cmult"])
-    assert "(1.32)" in capsys.readouterr().out
-    assert row("cmult")[:2] == ["cmult", "832"]
-    assert PUBLISHED.keys() == NAMES.keys()
-    with pytest.raises(LaunchError, match="'cmul' is no program of the engine"):
-        main(["cmul"])

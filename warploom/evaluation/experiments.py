@@ -82,6 +82,11 @@ EXPERIMENTS = {
     "affine": Experiment(
         "[AFFINE]: affine values", "warploom.verbs.evaluate_figures:affinely", _listed("AFFINE"), "fermi",
         "warploom.evaluation.machines:affine"),
+    "fg_simt": Experiment(
+        "[AFFINE], section 4: programs on the FG-SIMT engine", "warploom.verbs.evaluate_fg_simt:show",
+        ("warploom.evaluation.fg_simt:usual",), size="tiny",
+        refuses={MACHINE: "they describe an SM or a GPU", WORKLOADS: "its programs are those of the source",
+                 **_ONE_SIZE}),
     "units": Experiment(
         "[HAWS], chapter 4: execution units that schedulers own and share", "warploom.verbs.evaluate_figures:unitwise",
         ("warploom.evaluation.units:usual",), "kepler", "warploom.evaluation.machines:units"),

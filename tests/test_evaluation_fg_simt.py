@@ -1,0 +1,54 @@
+"""`warploom evaluate fg_simt`: programs on the engine, beside the published table."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from warploom.cli import main
+from warploom.evaluation import fg_simt
+from warploom.evaluation.fg_simt import PUBLISHED, WORK, OnEngine
+from warploom.evaluation.kept import Sized
+from warploom.fg_simt.programs import NAMES
+
+FOUND = OnEngine(
+    {"off": 200, "a": 160, "ab": 125, "abm": 100}, {"off": 400, "abm": 320},
+    {kind: {"instructions": 50, "threads": 1000, "affine": affine, "memory": 8, "vector_loads": affine // 10}
+     for kind, affine in (("off", 0), ("a", 10), ("ab", 20), ("abm", 20))})
+
+
+def test_a_row_has_ours_and_the_published_values() -> None:
+    row = FOUND.row("cmult")
+    assert {column: row[column] for column in fg_simt.COLUMNS} == {
+        "program": "cmult", "instructions": 50, "active": 20, "cycles": 200, "a": 1.25, "ab": 1.6, "abm": 2, "L1": 400,
+        "abm, L1": 1.25, "affine a": 20, "affine ab": 40, "vector": 25}
+    assert fg_simt.texts(row) == [
+        "cmult", "50", "20.0 (31.3)", "200", "1.25 (1.32)", "1.60 (1.32)", "2.00 (1.32)", "400", "1.25 (1.32)",
+        "20 (55)", "40 (55)", "25 (6)"]
+
+
+def test_all_programs_of_the_table_are_there() -> None:
+    assert PUBLISHED.keys() == NAMES.keys()
+    assert fg_simt.usual() == {"programs": tuple(NAMES.values())}
+
+
+def test_a_program() -> None:
+    point = Sized("cmult", "tiny")
+    found = WORK.read(point, WORK.make(point))
+    assert found.cycles["off"] > found.cycles["abm"] and found.cached["off"] > found.cycles["off"]
+    assert found.row("cmult")["instructions"] == 832
+
+
+def test_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(fg_simt, "NAMES", {"cmult": "cmult"})
+    path = tmp_path / "fg_simt.json"
+    assert main(["evaluate", "fg_simt", "--json", str(path)]) == 0
+    document = json.loads(path.read_text())
+    assert document["size"] == "tiny" and [row["program"] for row in document["table_3"]] == ["cmult"]
+    assert "Table 3: ours (published)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", [["--preset", "fermi"], ["--workloads", "bfs"], ["--blocks", "4"]])
+def test_options_that_make_no_sense(option: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "fg_simt", *option]) == 1
+    assert f"evaluate fg_simt: {option[0]}" in capsys.readouterr().err
