@@ -18,6 +18,7 @@ from warploom.arch.mechanisms import MECHANISMS
 from warploom.kernels.library import kernel
 from warploom.rtl.bank import Bank
 from warploom.rtl.corf.allocation import Allocator
+from warploom.rtl.fg_simt.issue import IssueUnit
 from warploom.rtl.l1.bank import CacheBank
 from warploom.rtl.l1.data_cache import DataCache
 from warploom.rtl.l1.whole import L1
@@ -25,6 +26,7 @@ from warploom.rtl.verilog import UNITS
 from warploom.tb import lockstep as tb_lockstep
 from warploom.tb import runner
 from warploom.tb.corf.test_allocation import ROWS
+from warploom.tb.fg_simt.test_issue import SMALL as SMALL_ISSUE
 from warploom.tb.gating.test_trivial import DecodedDetector
 from warploom.tb.l1.test_bank import BANK
 from warploom.tb.l1.test_data_cache import SMALL as SMALL_CACHE
@@ -45,7 +47,7 @@ IN_LOCKSTEP: list[LockstepMutant] = [mutant for mechanism in MECHANISMS for path
 FOR_BENCHES: dict[str, Callable[[SmConfig], wiring.Component]] = {
     "TrivialDetector": lambda config: DecodedDetector(), "Allocator": lambda config: Allocator(rows=ROWS),
     "CacheBank": lambda config: CacheBank(**BANK), "DataCache": lambda config: DataCache(**SMALL_CACHE),
-    "L1": lambda config: L1(**SMALL_L1),
+    "L1": lambda config: L1(**SMALL_L1), "IssueUnit": lambda config: IssueUnit(**SMALL_ISSUE),
 }
 """Units that benches build differently from users."""
 

@@ -19,6 +19,7 @@ from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Space, Special, Vote
 from warploom.golden_model.compact import Compact
 from warploom.golden_model.fg_simt.affine import AffineRegisters, Known
+from warploom.golden_model.fg_simt.execution import Execution
 from warploom.golden_model.fg_simt.fetch import Fetch
 from warploom.golden_model.fg_simt.fragments import Fragments
 from warploom.golden_model.fg_simt.host import Port, StopError, decoded, extended_word
@@ -52,7 +53,8 @@ class Parts(NamedTuple):
     """What the control processor works with."""
 
     fetch: Fetch
-    issue: IssueUnit
+    issue: IssueUnit[Micro]
+    execution: Execution
     memory: MemoryUnit
     port: Port
     lanes: Lanes
@@ -70,7 +72,7 @@ class ControlProcessor:
     """The CP in kernel mode. `counts` are instructions and events of all kernels."""
 
     def __init__(self, affine: Affine, parts: Parts) -> None:
-        self._fetch, self._issue, self._memory, self._port, self._lanes = parts
+        self._fetch, self._issue, self._execution, self._memory, self._port, self._lanes = parts
         self.fragments, self.affine, self.shared = Fragments(), AffineRegisters(affine), SharedLoads()
         self.room = self.quiet = True
         self.is_running = False
@@ -80,7 +82,7 @@ class ControlProcessor:
 
     def kernel(self, block: LaunchBlock, threads: int) -> Steps[int]:
         """Runs a kernel; returns its status."""
-        self._threads, self._block, self._issue.block = Threads(block, threads), block, block
+        self._threads, self._block, self._execution.block = Threads(block, threads), block, block
         self._fetch.stop()
         self.is_running = True
         result = 0

@@ -8,6 +8,7 @@ from warploom.arch.errors import ExecutionError
 from warploom.arch.fg_simt.image import Image, LaunchBlock
 from warploom.arch.mechanisms import Affine
 from warploom.golden_model.fg_simt.control import ControlProcessor, Parts
+from warploom.golden_model.fg_simt.execution import Execution
 from warploom.golden_model.fg_simt.fetch import Fetch
 from warploom.golden_model.fg_simt.host import Host, Port, StopError
 from warploom.golden_model.fg_simt.issue import IssueUnit
@@ -25,9 +26,11 @@ class Engine:
         self._memory_system = memory
         self.lanes, self.fetch = Lanes(), Fetch(memory)
         self.memory = MemoryUnit(memory)
-        self.issue = IssueUnit(self.lanes, self.memory)
+        self.execution = Execution(self.lanes, self.memory)
+        self.issue = IssueUnit(self.execution)
         port = Port(memory)
-        self.control = ControlProcessor(affine, Parts(self.fetch, self.issue, self.memory, port, self.lanes))
+        parts = Parts(self.fetch, self.issue, self.execution, self.memory, port, self.lanes)
+        self.control = ControlProcessor(affine, parts)
         self.host = Host(self.fetch, port)
         self._steps = self.host.run(self._launch)
         self.cycle = self.kernel_cycles = 0
@@ -87,7 +90,7 @@ def run(
         engine.clock()
     assert engine.host.status is not None
     counts = engine.control.counts + Counter({
-        "lane_operations": engine.issue.issued[0], "lane_threads": engine.issue.issued[1],
+        "lane_operations": engine.execution.counts[0], "lane_threads": engine.execution.counts[1],
         "narrow_requests": engine.memory.requests[False], "wide_requests": engine.memory.requests[True],
         "bytes": engine.memory.bytes})
     return Finished(engine.host.status, memory.image(), engine.cycle, engine.kernel_cycles, counts)

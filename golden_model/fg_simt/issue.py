@@ -1,11 +1,9 @@
 """`IssueUnit`: the queue from the control processor, the scoreboard, and loads that wait for their write-back."""
 
 from collections import deque
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
-import numpy as np
-
-from warploom.arch.fg_simt.image import LaunchBlock
 from warploom.arch.fg_simt.micro import Kind, Unit
 from warploom.arch.fg_simt.sizes import (
     DIVIDE_INTERVAL,
@@ -15,10 +13,6 @@ from warploom.arch.fg_simt.sizes import (
     SIQ_ENTRIES,
     SLWQ_ENTRIES,
 )
-from warploom.arch.isa import Op
-from warploom.golden_model.fg_simt.lanes import Lanes, mask_of
-from warploom.golden_model.fg_simt.memory_unit import Access, MemoryUnit
-from warploom.golden_model.fg_simt.micro import Micro
 
 NEVER = 1 << 62
 CHOICES = {Unit.EITHER: (0, 1), Unit.FIRST: (0,), Unit.SECOND: (1,), Unit.DIVIDE: (1,)}
@@ -33,24 +27,57 @@ class Issued(NamedTuple):
     unit: int = 0
 
 
-class IssueUnit:
+class Operation(Protocol):
+    """What the issue unit knows of an operation (`warploom.golden_model.fg_simt.micro.Micro`)."""
+
+    @property
+    def kind(self) -> Kind: ...
+    @property
+    def unit(self) -> Unit: ...
+    @property
+    def latency(self) -> int: ...
+    @property
+    def pc(self) -> int: ...
+    @property
+    def reads(self) -> Sequence[int]: ...
+    @property
+    def writes(self) -> Sequence[int]: ...
+    @property
+    def loads(self) -> bool: ...
+
+
+M = TypeVar("M", bound=Operation)
+M_contra = TypeVar("M_contra", bound=Operation, contravariant=True)
+
+
+class Units(Protocol[M_contra]):
+    """What executes the operations that issue (`warploom.golden_model.fg_simt.execution.Execution`)."""
+
+    def takes(self, rows: int) -> bool: ...
+    def answered(self) -> bool: ...
+    def collect(self, micro: M_contra) -> int: ...
+    def compute(self, micro: M_contra) -> None: ...
+    def access(self, cycle: int, micro: M_contra) -> None: ...
+    def write_back(self) -> None: ...
+    def discard(self) -> None: ...
+
+
+class IssueUnit(Generic[M]):
     """The SIU. Cycles count from the start of the kernel's engine; a resource is a register, or behind them a
     predicate."""
 
     observed = ("siq", "slwq", "issue", "issue_pc", "issue_unit", "claimed0", "claimed1")
 
-    def __init__(self, lanes: Lanes, memory: MemoryUnit) -> None:
-        self._lanes, self._memory = lanes, memory
-        self.queue: deque[Micro] = deque()
-        self._loads: deque[Access] = deque()
+    def __init__(self, units: Units[M]) -> None:
+        self._units = units
+        self.queue: deque[M] = deque()
+        self._loads: deque[M] = deque()
         self._forwardable = [0] * (REGISTERS + PREDICATES)
         self._free = [0, 0]  # of each SAU, the first cycle in which it takes an instruction
         self._cycle = self._sgu_free = self._slu_free = self._quiet = 0
         self._claimed = [0, 0]  # of each SAU's write port: bit k is the cycle after k cycles
         self._mask, self._mask_from = 0, NEVER
         self._issued = Issued()
-        self.block: LaunchBlock
-        self.issued: list[int] = [0, 0]  # operations, and threads in them
 
     @property
     def has_room(self) -> bool:
@@ -69,10 +96,12 @@ class IssueUnit:
         return self._mask
 
     def discard(self) -> None:
-        """The kernel stops: what has not issued is forgotten."""
+        """The kernel stops: what has not issued is forgotten, and accesses generate no more addresses."""
         self.queue.clear()
         self._loads.clear()
+        self._units.discard()
         self._mask_from = NEVER
+        self._sgu_free = self._cycle + 1
         self._forwardable = [min(cycle, self._quiet) for cycle in self._forwardable]
 
     def clock(self, cycle: int) -> None:
@@ -85,52 +114,44 @@ class IssueUnit:
     # ------------------------------------------------------------ loads
 
     def _write_back(self, cycle: int) -> bool:
-        if not self._loads or self._loads[0].left or cycle < self._slu_free:
+        if not self._loads or not self._units.answered() or cycle < self._slu_free:
             return False
-        access = self._loads.popleft()
-        self._lanes.load(access.micro, access.lanes.executing, access.words)
+        micro = self._loads.popleft()
+        self._units.write_back()
         self._slu_free = cycle + GROUPS
-        self._finish(cycle, 1, access.micro)
-        self._issued = Issued(2, access.micro.pc, 3)
+        self._finish(cycle, 1, micro)
+        self._issued = Issued(2, micro.pc, 3)
         return True
 
     # ------------------------------------------------------------ the first of the queue
 
-    def _issue(self, cycle: int, micro: Micro) -> bool:
+    def _issue(self, cycle: int, micro: M) -> bool:
         if any(self._forwardable[resource] > cycle for resource in micro.reads):
             return False
-        issues = self._access(cycle, micro) if micro.unit is Unit.SGU else self._arithmetic(cycle, micro)
-        if issues and micro.kind is not Kind.COLLECT:
-            self.issued[0] += 1
-            self.issued[1] += int(np.count_nonzero(self._lanes.executing(micro)))
-        return issues
+        return self._access(cycle, micro) if micro.unit is Unit.SGU else self._arithmetic(cycle, micro)
 
-    def _finish(self, cycle: int, latency: int, micro: Micro) -> None:
+    def _finish(self, cycle: int, latency: int, micro: M) -> None:
         """The results of what issues in a cycle can be forwarded after `latency` cycles."""
         for resource in micro.writes:
             self._forwardable[resource] = cycle + latency
         self._quiet = max(self._quiet, cycle + latency + 2 + GROUPS)
 
-    def _access(self, cycle: int, micro: Micro) -> bool:
-        loads = micro.instruction.op in (Op.LD, Op.ATOM)
-        room = self._memory.takes(1 if micro.kind is Kind.VECTOR else GROUPS)
-        if cycle < self._sgu_free or not room or (loads and len(self._loads) == SLWQ_ENTRIES):
+    def _access(self, cycle: int, micro: M) -> bool:
+        room = self._units.takes(1 if micro.kind is Kind.VECTOR else GROUPS)
+        if cycle < self._sgu_free or not room or (micro.loads and len(self._loads) == SLWQ_ENTRIES):
             return False
         if any(self._forwardable[resource] > cycle for resource in micro.writes):
             return False
         self._sgu_free = cycle + (1 if micro.kind is Kind.VECTOR else GROUPS)
-        data = None
-        if micro.instruction.op is not Op.LD:
-            data = np.broadcast_to(self._lanes.read(micro.operands[2]), 32).copy()
-        access = self._memory.add(cycle, micro, self._lanes.addresses(micro, self.block), data)
-        if loads:
-            self._loads.append(access)
+        self._units.access(cycle, micro)
+        if micro.loads:
+            self._loads.append(micro)
             for resource in micro.writes:
                 self._forwardable[resource] = NEVER
         self._issued = Issued(1, micro.pc, 2)
         return True
 
-    def _arithmetic(self, cycle: int, micro: Micro) -> bool:
+    def _arithmetic(self, cycle: int, micro: M) -> bool:
         ready = cycle + micro.latency
         pending = (self._forwardable[resource] for resource in micro.writes)
         if any(later > cycle and later >= ready for later in pending):
@@ -143,15 +164,15 @@ class IssueUnit:
                 return True
         return False
 
-    def _start(self, cycle: int, sau: int, micro: Micro) -> None:
+    def _start(self, cycle: int, sau: int, micro: M) -> None:
         """An operation enters an SAU."""
         self._free[sau] = cycle + GROUPS
         self._issued = Issued(1, micro.pc, sau)
         if micro.kind is Kind.COLLECT:
-            self._mask, self._mask_from = mask_of(self._lanes.executing(micro)), cycle + 2 + GROUPS
+            self._mask, self._mask_from = self._units.collect(micro), cycle + 2 + GROUPS
             self._quiet = max(self._quiet, cycle + 2 + GROUPS)
             return
-        self._lanes.compute(micro)
+        self._units.compute(micro)
         if micro.unit is Unit.DIVIDE:
             self._free[sau] = cycle + DIVISION_READ + micro.latency
             self._finish(cycle, DIVISION_READ + micro.latency + 2, micro)
@@ -161,5 +182,3 @@ class IssueUnit:
     def observe(self) -> list[int]:
         """See `warploom.golden_model.observation.Part`."""
         return [len(self.queue), len(self._loads), *self._issued, *self._claimed]
-
-

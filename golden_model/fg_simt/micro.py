@@ -73,6 +73,11 @@ class Micro(NamedTuple):
         return decoded(self.op, self.modifiers, self.offset)
 
     @property
+    def loads(self) -> bool:
+        """Whether data come back from memory."""
+        return self.op in (Op.LD, Op.ATOM)
+
+    @property
     def reads(self) -> tuple[int, ...]:
         """What it reads: registers, and behind them predicates."""
         found = {operand.number if isinstance(operand, Register) else REGISTERS + operand.number

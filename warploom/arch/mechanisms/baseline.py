@@ -104,6 +104,8 @@ BASELINE = Mechanism(
         Unit("L1", "warploom.rtl.l1.whole.L1", probe=PROBE, alone=True),
         Unit("Coalescer", "warploom.rtl.fg_simt.coalesce.Coalescer", alone=True),
         Unit("Fragments", "warploom.rtl.fg_simt.fragments.Fragments", probe=PROBE, alone=True),
+        Unit("IssueUnit", "warploom.rtl.fg_simt.issue.IssueUnit", fixed={"payload": 192, "kept": 3}, probe=PROBE,
+             alone=True),
     ),
     model_only=(ModelOnly("scheduler", (Scheduler.LOCALITY,), "a picker of the front end", "lrr"),
                 ModelOnly("scheduler", (Scheduler.CTA_AWARE,), "a comparator", "lrr"),
@@ -160,5 +162,6 @@ BASELINE = Mechanism(
     varied=("layout", "scheduler"),
     bugs=("warploom.tb.mutants.MUTANTS", "warploom.tb.part_mutants.MUTANTS", "warploom.tb.front_end.mutants.MUTANTS",
           "warploom.tb.float.mutants.MUTANTS", "warploom.tb.l1.mutants.MUTANTS",
-          "warploom.tb.fg_simt.memory_mutants.MUTANTS", "warploom.tb.fg_simt.front_mutants.MUTANTS"),
+          "warploom.tb.fg_simt.memory_mutants.MUTANTS", "warploom.tb.fg_simt.front_mutants.MUTANTS",
+          "warploom.tb.fg_simt.issue_mutants.MUTANTS"),
 )

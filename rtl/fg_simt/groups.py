@@ -1,0 +1,88 @@
+"""The groups of an operation in a unit, one after the other (docs/contract/fg_simt.md, *Issue unit*)."""
+
+from amaranth import Module, Mux, ShapeLike, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from warploom.arch.fg_simt.sizes import DIVIDE_INTERVAL, GROUPS
+from warploom.rtl.fg_simt.issue_ports import reading
+from warploom.rtl.interfaces import unstoppable
+
+INTERVAL_BITS = (DIVIDE_INTERVAL - 1).bit_length()
+GROUP_BITS = (GROUPS - 1).bit_length()
+
+
+class Groups(wiring.Component):
+    """A unit that takes a group in each cycle: group g reads 1 + g cycles after the issue.
+
+    Parameters
+    ----------
+    layout : an operation.
+
+    Members
+    -------
+    start : the operation that issues in this cycle; only if `free`.
+    single : it has one group only.
+    free : the unit takes an operation.
+    reading : the group that reads.
+    """
+
+    def __init__(self, *, layout: ShapeLike) -> None:
+        self._layout = layout
+        super().__init__({"start": In(unstoppable(layout)), "single": In(1), "free": Out(1),
+                          "reading": Out(reading(layout))})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        one, now, held = Signal(), self.reading, Signal(self._layout, reset_less=True)
+        m.d.comb += [now.operation.eq(held), self.free.eq(~now.valid | one | (now.group == GROUPS - 1))]
+        with m.If(self.free):
+            m.d.sync += [now.valid.eq(self.start.valid), now.group.eq(0)]
+        with m.Else():
+            m.d.sync += now.group.eq(now.group + 1)
+        with m.If(self.start.valid):
+            m.d.sync += [held.eq(self.start.payload), one.eq(self.single)]
+        return m
+
+
+class DividingGroups(wiring.Component):
+    """SAU1: the groups of a division read every 16 cycles.
+
+    Parameters
+    ----------
+    layout : an operation.
+
+    Members
+    -------
+    start, free, reading : as of `Groups`.
+    divide : what issues is a division.
+    dividing : a division is under way, whose last result is not known yet.
+    known : in this cycle, 65 after its issue, it is: five cycles later it can be forwarded.
+    """
+
+    def __init__(self, *, layout: ShapeLike) -> None:
+        self._layout = layout
+        super().__init__({"start": In(unstoppable(layout)), "divide": In(1), "free": Out(1),
+                          "reading": Out(reading(layout)), "dividing": Out(1), "known": Out(1)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        busy, divides, now, held = Signal(), Signal(), self.reading, Signal(self._layout, reset_less=True)
+        cycle = Signal(INTERVAL_BITS + GROUP_BITS + 1)  # since the one after issue; the last bit: all groups have read
+        within, group, behind = cycle[:INTERVAL_BITS], cycle[INTERVAL_BITS:-1], cycle[-1]
+        last = within[:GROUP_BITS] == GROUPS - 1
+        m.d.comb += [
+            now.operation.eq(held),
+            self.free.eq(~busy | last & (~divides | behind)),
+            now.valid.eq(busy & ~(divides & (within.any() | behind))),
+            now.group.eq(Mux(divides, group, within[:GROUP_BITS])),
+            self.dividing.eq(busy & divides),
+            self.known.eq(self.dividing & behind & ~within.any()),
+        ]
+        with m.If(self.free):
+            m.d.sync += [busy.eq(self.start.valid), cycle.eq(0)]
+        with m.Else():
+            m.d.sync += cycle.eq(cycle + 1)
+        with m.If(self.start.valid):
+            m.d.sync += [held.eq(self.start.payload), divides.eq(self.divide)]
+        return m

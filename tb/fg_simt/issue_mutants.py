@@ -1,0 +1,85 @@
+"""Planted bugs in the engine's issue unit: its bench must catch each."""
+
+from typing import Any
+
+from amaranth import Const, Module, Mux
+from amaranth.lib import wiring
+
+from warploom.arch.config import SmConfig
+from warploom.arch.fg_simt.sizes import GROUPS
+from warploom.rtl.fg_simt.issue import IssueUnit
+from warploom.tb.fg_simt.test_issue import BENCH, SMALL
+from warploom.tb.l1.mutants import Change, changed
+from warploom.tb.mutants import Mutant
+
+
+def _unit(bug: str, change: Change) -> Mutant:
+    return Mutant("IssueUnit", BENCH, bug, lambda config: changed(IssueUnit(**SMALL), change))
+
+
+def _early(unit: Any, m: Module) -> None:
+    m.d.comb += unit._scoreboard.latency.eq(Mux(unit._first.latency == 3, 1, unit._first.latency))
+
+
+def _blind(unit: Any, m: Module) -> None:
+    m.d.comb += unit._scoreboard.predicates.eq(0)
+
+
+def _forgetful(unit: Any, m: Module) -> None:
+    m.d.comb += unit._scoreboard.discard.eq(0)
+
+
+def _unordered(config: SmConfig) -> wiring.Component:
+    """No write waits for an older one."""
+    unit: Any = IssueUnit(**SMALL)
+    unit._scoreboard._pends = lambda *_: Const(0)
+    made: wiring.Component = unit
+    return made
+
+
+def _crowded(config: SmConfig) -> wiring.Component:
+    """The write port of SAU0 is always free."""
+    unit = IssueUnit(**SMALL)
+    changed(unit._ports[0], lambda port, m: m.d.comb.__iadd__(port.free.eq(1)))
+    return unit
+
+
+def _patient(unit: Any, m: Module) -> None:
+    answered = unit.answered.bit_select(unit._load.write_back.place, 1)
+    m.d.comb += unit._writes_back.eq(unit._slwq.r_rdy & unit._slu.free & answered & ~unit._siq.r_rdy)
+
+
+def _accesses(unit: Any, m: Module, least: int, *, checks_loads: bool) -> None:
+    """An access needs so many rows, and maybe an entry of the SLWQ."""
+    first = unit._first
+    room = Mux(first.vector, unit._rows.any(), unit._rows >= least)
+    may = unit._siq.r_rdy & ~unit._scoreboard.hazard & ~unit._writes_back & ~first.saus.any()
+    m.d.comb += unit._accesses.eq(may & unit._sgu.free & room & (unit._slwq.w_rdy | ~first.load | (not checks_loads)))
+
+
+def _whole(unit: Any, m: Module) -> None:
+    m.d.comb += unit._sgu.single.eq(0)
+
+
+def _one_sau(unit: Any, m: Module) -> None:
+    m.d.comb += unit._mask.second.eq(0)
+
+
+def _hasty(unit: Any, m: Module) -> None:
+    m.d.comb += unit.quiet.eq(~(unit._siq.r_rdy | unit._slwq.r_rdy))
+
+
+MUTANTS = (
+    _unit("forwards products too early", _early),
+    _unit("does not wait for predicates", _blind),
+    _unit("remembers loads after a discard", _forgetful),
+    Mutant("IssueUnit", BENCH, "writes out of order", _unordered),
+    Mutant("IssueUnit", BENCH, "does not look at the claims of SAU0", _crowded),
+    _unit("prefers operations to write-backs", _patient),
+    _unit("sends accesses when three rows are free",
+          lambda unit, m: _accesses(unit, m, GROUPS - 1, checks_loads=True)),
+    _unit("sends loads when the SLWQ is full", lambda unit, m: _accesses(unit, m, GROUPS, checks_loads=False)),
+    _unit("walks through vector loads", _whole),
+    _unit("takes the mask of a collect from SAU0", _one_sau),
+    _unit("is quiet before results are written", _hasty),
+)
