@@ -1,9 +1,10 @@
 """Activity counters: columns enabled and registers loaded in the register file and the lanes, since reset."""
 
 from functools import reduce
-from operator import add
+from itertools import combinations
+from operator import or_, xor
 
-from amaranth import Cat, Const, Module, Signal, Value
+from amaranth import Cat, Module, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -11,6 +12,9 @@ from warploom.arch.config import COLUMNS, LANES, SUB_BANKS, SmConfig
 from warploom.rtl import ports
 from warploom.rtl.interfaces import SLOTS, activity_layout, column_masks
 from warploom.rtl.lane import STAGES
+
+WORD = 32
+"""Bits of a word, which a simulator adds in a few steps."""
 
 
 class ActivityCounters(wiring.Component):
@@ -47,8 +51,8 @@ class ActivityCounters(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         counted = {
-            "sub_bank_reads": [_sub_banks(columns) for columns in self.read_columns],
-            "sub_bank_writes": [_sub_banks(columns) for columns in self.written_columns],
+            "sub_bank_reads": _sub_banks(self.read_columns),
+            "sub_bank_writes": _sub_banks(self.written_columns),
             "column_reads": self.read_columns,
             "column_writes": self.written_columns,
             "collector_columns": self.collector_columns,
@@ -56,25 +60,42 @@ class ActivityCounters(wiring.Component):
             "lane_loads": self.lane_loads,
             "bypass_loads": self.bypass_loads,
         }
-        for name, masks in counted.items():
+        for name, events in counted.items():
             total = Signal(self.activity[name].shape(), name=name)
-            m.d.sync += total.eq(total + reduce(add, (ones(m, mask) for mask in masks)))
+            m.d.sync += total.eq(total + ones(m, Value.cast(events)))
             m.d.comb += self.activity[name].eq(total)
         return m
 
 
-def ones(m: Module, mask: Value) -> Value:
-    """The number of ones in a mask of up to 32 bits: sums of neighbours, then of pairs, and so on, in one word, which a
-    simulator adds in one step."""
-    for distance in (1, 2, 4, 8, 16):
-        places = Const(sum(((1 << distance) - 1) << start for start in range(0, 32, 2 * distance)), 32)
-        level = Signal(32)
-        m.d.comb += level.eq((mask & places) + ((mask >> distance) & places))
-        mask = level
-    return mask[:6]
+def ones(m: Module, bits: Value) -> Value:
+    """The number of ones. Words are added as if each of their bits were a number of its own, in few operations on whole
+    words: one word for each power of two remains. Then the halves of these words are added, their quarters, and so on;
+    the last ones, of one bit, are the digits of the result."""
+    powers = [[bits[start : start + WORD] for start in range(0, len(bits), WORD)]]
+    _add(m, powers)
+    width = WORD
+    while width > 1:
+        width //= 2
+        powers = [[half for word in words for half in (word[:width], word[width:])] for words in powers]
+        _add(m, powers)
+    return Cat(powers)
 
 
-def _sub_banks(columns: Value) -> Value:
-    """The number of sub-banks with an enabled column."""
+def _add(m: Module, powers: list[list[Value]]) -> None:
+    """Add the words of each power of two until one remains, by full adders, and a half adder for two words."""
+    for power, words in enumerate(powers):  # grows
+        while len(words) > 1:
+            three, words[:] = words[:3], words[3:]
+            digit, carry = (Signal(max(map(len, three)), name=name) for name in ("digit", "carry"))
+            m.d.comb += digit.eq(reduce(xor, three))
+            m.d.comb += carry.eq(reduce(or_, (one & other for one, other in combinations(three, 2))))
+            words.append(digit)
+            if power + 1 == len(powers):
+                powers.append([])
+            powers[power + 1].append(carry)
+
+
+def _sub_banks(columns: data.View) -> Value:
+    """The sub-banks with an enabled column."""
     each = COLUMNS // SUB_BANKS
-    return Cat(columns[start : start + each].any() for start in range(0, COLUMNS, each))
+    return Cat(mask[start : start + each].any() for mask in columns for start in range(0, COLUMNS, each))
