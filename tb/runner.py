@@ -57,6 +57,14 @@ REWRITTEN = "test_*.py"
 """Files in which cocotb rewrites assertions, for better messages. All imported files would cost every run more than a
 second."""
 
+LARGE = 5_000_000
+"""Characters of Verilog from which wide operations are `CALLS`: the datapath of `kepler` has ten million, that of
+`fermi` one."""
+
+CALLS = ("--expand-limit", "16")
+"""Operations on more than 16 words of 32 bits are calls. Otherwise each is a statement for each word: small designs run
+a quarter longer with calls, but the C++ of large ones is half as long."""
+
 COLLECTOR = "bypassing_collector"
 REPEATED = ("lane", COLLECTOR)
 """Modules that are Verilated once, as a library, for all their instances. C++ for each of 32 lanes takes ten times as
@@ -159,6 +167,8 @@ def build(
     visible = [port["name"] for port in ports] + ["clk", "rst"]
     control = "\n".join(f'public_flat_rw -module "{module}" -var "{name}"' for name in visible)
     flags = ["-Wall", *WAIVED, *FLAGS, *{None: (), "vcd": (), "fst": ("--trace-fst",)}[waves]]
+    if len(text) > LARGE:
+        flags += CALLS
     parts = set(re.findall(r"^module (\w+)", text, re.MULTILINE)) - {module}
     if repeated := [name for name in REPEATED if name in parts]:
         control += "".join(f'\nhier_block -module "{name}"' for name in repeated)

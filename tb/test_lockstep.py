@@ -37,9 +37,6 @@ uniform unit are fewer than the taps."""
 FIG_1_COMPACT = 8
 """Instructions of [AFFINE], Fig. 1(a), that execute once for the warp: `tests.test_worked_examples` names them."""
 
-FEW_COLLECTORS = ("banks=4", "collectors=8", "sfu_collectors=1", "mem_collectors=2")
-"""A `kepler` that builds in minutes, with all its pipes and dispatch ports."""
-
 DIVERGENT = ["bfs", "hotspot", "reduction"]
 """Kernels with partial writes, also of narrow registers, which then become wider."""
 
@@ -77,7 +74,7 @@ def test_shared_pipes(name: str, seed: int) -> None:
 @pytest.mark.parametrize("name", ["vector_add", "reduction", "bfs"])
 def test_kepler(name: str, seed: int) -> None:
     """Four schedulers that own a pipe of SP each and share seven pipes evenly, over eleven dispatch ports."""
-    _compare(SmConfig.preset("kepler").with_settings([*FEW_COLLECTORS]), name, seed)
+    _compare(SmConfig.preset("kepler"), name, seed)
 
 
 @pytest.mark.rtl
