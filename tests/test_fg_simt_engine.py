@@ -189,6 +189,21 @@ def test_uniform_branches_are_resolved_by_the_control_processor() -> None:
     assert uniform.kernel_cycles < lanes.kernel_cycles - 4 * 6  # four branches, of which none waits for a mask
 
 
+@pytest.mark.parametrize(("dst", "distance"), [(13, 1), (14, 49)])
+def test_what_a_division_reads_is_kept(dst: int, distance: int) -> None:
+    """The second MOV writes an operand of the division, whose last group reads after 49 cycles, or another register."""
+
+    def body(code: Assembler) -> None:
+        code.op(Op.MOV, 14, Imm(3))
+        code.op(Op.IDIV, 15, 0, 14)
+        code.op(Op.MOV, dst, Imm(1))
+
+    program = kernel(body)
+    place = next(pc for pc, i in enumerate(program.instructions) if i.op is Op.IDIV)
+    issued = observed(program, "issue_pc")
+    assert issued.index(place + 1) - issued.index(place) == distance
+
+
 # ---------------------------------------------------------------- faults
 
 

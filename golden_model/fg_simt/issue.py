@@ -75,6 +75,7 @@ class IssueUnit(Generic[M]):
         self._forwardable = [0] * (REGISTERS + PREDICATES)
         self._free = [0, 0]  # of each SAU, the first cycle in which it takes an instruction
         self._cycle = self._sgu_free = self._slu_free = self._quiet = 0
+        self._divided: tuple[int, Sequence[int]] = 0, ()  # until when a division reads, and what
         self._claimed = [0, 0]  # of each SAU's write port: bit k is the cycle after k cycles
         self._mask, self._mask_from = 0, NEVER
         self._issued = Issued()
@@ -128,6 +129,9 @@ class IssueUnit(Generic[M]):
     def _issue(self, cycle: int, micro: M) -> bool:
         if any(self._forwardable[resource] > cycle for resource in micro.reads):
             return False
+        until, read = self._divided
+        if cycle < until and set(read) & set(micro.writes):
+            return False
         return self._access(cycle, micro) if micro.unit is Unit.SGU else self._arithmetic(cycle, micro)
 
     def _finish(self, cycle: int, latency: int, micro: M) -> None:
@@ -175,6 +179,7 @@ class IssueUnit(Generic[M]):
         self._units.compute(micro)
         if micro.unit is Unit.DIVIDE:
             self._free[sau] = cycle + DIVISION_READ + micro.latency
+            self._divided = cycle + DIVISION_READ + 1, micro.reads
             self._finish(cycle, DIVISION_READ + micro.latency + 2, micro)
         else:
             self._finish(cycle, micro.latency, micro)

@@ -56,14 +56,15 @@ class DividingGroups(wiring.Component):
     -------
     start, free, reading : as of `Groups`.
     divide : what issues is a division.
-    dividing : a division is under way, whose last result is not known yet.
+    dividing : a division is under way.
+    unread : a group of it reads in a later cycle.
     known : in this cycle, 65 after its issue, it is: five cycles later it can be forwarded.
     """
 
     def __init__(self, *, layout: ShapeLike) -> None:
         self._layout = layout
         super().__init__({"start": In(unstoppable(layout)), "divide": In(1), "free": Out(1),
-                          "reading": Out(reading(layout)), "dividing": Out(1), "known": Out(1)})
+                          "reading": Out(reading(layout)), "dividing": Out(1), "unread": Out(1), "known": Out(1)})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -77,6 +78,7 @@ class DividingGroups(wiring.Component):
             now.valid.eq(busy & ~(divides & (within.any() | behind))),
             now.group.eq(Mux(divides, group, within[:GROUP_BITS])),
             self.dividing.eq(busy & divides),
+            self.unread.eq(self.dividing & ~behind & (group != GROUPS - 1)),
             self.known.eq(self.dividing & behind & ~within.any()),
         ]
         with m.If(self.free):

@@ -6,9 +6,10 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.fg_simt.sizes import GROUPS, LANES, SIQ_ENTRIES, SLWQ_ENTRIES, SMRQ_ROWS
+from warploom.arch.fg_simt.sizes import GROUPS, LANES, PREDICATES, SIQ_ENTRIES, SLWQ_ENTRIES, SMRQ_ROWS
 from warploom.arch.isa import PC_BITS
 from warploom.rtl.fg_simt.branch_mask import BranchMask
+from warploom.rtl.fg_simt.first_queue import FirstQueue
 from warploom.rtl.fg_simt.groups import DividingGroups, Groups
 from warploom.rtl.fg_simt.issue_ports import PLACE, SAUS, access, micro, operation, reading, write_back
 from warploom.rtl.fg_simt.scoreboard import Scoreboard
@@ -53,7 +54,7 @@ class IssueUnit(wiring.Component):
         self._saus = (Groups(layout=operation(payload)), DividingGroups(layout=operation(payload)))
         self._scoreboard, self._mask = Scoreboard(), BranchMask()
         self._ports = [WritePort() for _ in range(SAUS)]
-        self._siq = SyncFIFO(width=self._micro.size, depth=SIQ_ENTRIES)
+        self._siq = FirstQueue(shape=self._micro, depth=SIQ_ENTRIES)
         self._waiting = data.StructLayout({**({"pc": PC_BITS} if probe else {}), "write_back": write_back(kept)})
         self._slwq = SyncFIFO(width=self._waiting.size, depth=SLWQ_ENTRIES)
         self._signals()
@@ -80,6 +81,7 @@ class IssueUnit(wiring.Component):
         self._starts = Signal(SAUS, name="starts")
         self._accesses = Signal(name="access_issues")
         self._rows = Signal(range(SMRQ_ROWS + 1), init=SMRQ_ROWS, name="free_rows")
+        self._overwrites = Signal(name="overwrites")
         self._last = Signal(data.StructLayout({"issue": 2, "issue_pc": PC_BITS, "issue_unit": 2}), name="last_issue")
 
     def observe(self) -> Shown:
@@ -101,6 +103,7 @@ class IssueUnit(wiring.Component):
         self._choose(m)
         self._start(m)
         self._pend(m)
+        self._keep(m)
         self._resolve(m)
         self._drain(m)
         if self._probe:
@@ -108,10 +111,9 @@ class IssueUnit(wiring.Component):
         return m
 
     def _queues(self, m: Module) -> None:
+        wiring.connect(m, wiring.flipped(self.push), self._siq.enter)
         m.d.comb += [
-            self._siq.w_data.eq(self.push.payload), self._siq.w_en.eq(self.push.valid),
-            self.push.ready.eq(self._siq.w_rdy),
-            self._first.eq(self._siq.r_data), self._siq.r_en.eq(self._issues),
+            self._first.eq(self._siq.first.payload), self._siq.first.ready.eq(self._issues),
             self._load.eq(self._slwq.r_data), self._slwq.r_en.eq(self._writes_back),
         ]
 
@@ -122,7 +124,7 @@ class IssueUnit(wiring.Component):
         m.d.comb += [
             self._writes_back.eq(self._slwq.r_rdy & self._slu.free
                                  & self.answered.bit_select(self._load.write_back.place, 1)),
-            may.eq(self._siq.r_rdy & ~self._scoreboard.hazard & ~self._writes_back),
+            may.eq(self._siq.first.valid & ~self._scoreboard.hazard & ~self._overwrites & ~self._writes_back),
             fits.eq(first.saus & Cat(sau0.free & ports[0].free, sau1.free & (ports[1].free | first.divide))),
             self._starts.eq(Cat(fits[0], fits[1] & ~fits[0]) & may.replicate(SAUS)),
             room.eq(Mux(first.vector, self._rows.any(), self._rows >= GROUPS)),
@@ -169,6 +171,17 @@ class IssueUnit(wiring.Component):
             board.written.valid.eq(self._writes_back & self._load.write_back.destination.valid),
         ]
 
+    def _keep(self, m: Module) -> None:
+        """Whether the first operation writes what a division is still to read."""
+        first, divided, guard = self._first, self._saus[1], Signal(PREDICATES)
+        with m.If(divided.start.valid):
+            m.d.sync += guard.eq(first.predicates)
+        destination, predicate = first.operation.destination, first.operation.predicate
+        registers = [source.valid & destination.valid & (source.number == destination.number)
+                     for source in divided.reading.operation.sources]
+        m.d.comb += self._overwrites.eq(
+            divided.unread & (Cat(registers).any() | predicate.valid & guard.bit_select(predicate.number, 1)))
+
     def _resolve(self, m: Module) -> None:
         """The branch resolution mask."""
         mask = self._mask
@@ -190,7 +203,7 @@ class IssueUnit(wiring.Component):
             m.d.comb += added.eq(Mux(first.latency[2], ones(5), Mux(first.latency[1], ones(3),
                                                                     Mux(first.collect, ones("collect"), ones(1)))))
         m.d.sync += busy.eq(busy[1:] | added)
-        m.d.comb += self.quiet.eq(~(self._siq.r_rdy | self._slwq.r_rdy | divided.dividing | busy[0]))
+        m.d.comb += self.quiet.eq(~(self._siq.first.valid | self._slwq.r_rdy | divided.dividing | busy[0]))
 
     def _show(self, m: Module) -> None:
         """Observed values: what issues is known one cycle later, like the rest."""

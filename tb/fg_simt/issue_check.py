@@ -17,8 +17,8 @@ FORWARDED = {1: "a result of one cycle", 3: "of three cycles", 5: "of five cycle
 POINTS = (*FORWARDED.values(), "a write just behind an older one", "a write port that is claimed", "SIQ full",
           "SLWQ full", "a write-back before an operation", "an access without room", "a vector load with little room",
           "vector loads in turn", "an operation during a division", "two rows freed", "collect on SAU0",
-          "collect on SAU1", "discarded load", "discarded collect", "discarded division",
-          "discarded address generation")
+          "collect on SAU1", "a write behind the reads of a division", "discarded load", "discarded collect",
+          "discarded division", "discarded address generation")
 
 
 class History:
@@ -28,6 +28,7 @@ class History:
         self.reads: dict[int, dict[int, tuple[int, dict[str, Any]]]] = defaultdict(dict)
         self.collect: tuple[int, int] | None = None
         self.mask = 0
+        self.division: tuple[int, tuple[int, ...]] = -100, ()
         self.results: dict[int, tuple[int, int]] = {}
         """Of each register and predicate, the issue of its last write, and cycles until it can be forwarded."""
 
@@ -37,6 +38,8 @@ class History:
             self.reads[cycle + after][unit] = group, fields
         if sent.kind is Kind.COLLECT:
             self.collect = cycle, unit
+        if sent.unit is Unit.DIVIDE:
+            self.division = cycle, sent.reads
         if unit == SLU or not sent.loads:
             latency = 1 if unit == SLU else 70 if sent.unit is Unit.DIVIDE else sent.latency
             self.results.update(dict.fromkeys(sent.writes, (cycle, latency)))
@@ -156,6 +159,8 @@ class IssueCheck:
         is_vector = sent.kind is Kind.VECTOR
         hit("a vector load with little room", is_vector and sizes[2] > SMRQ_ROWS - GROUPS)
         hit("vector loads in turn", is_vector and self._last.unit == SGU and self._last.what == 1)
+        division, read = history.division
+        hit("a write behind the reads of a division", cycle == division + 49 and set(read) & set(sent.writes))
         hit("an operation during a division", any(SAU1 in history.reads[cycle + after] for after in range(5, 17)))
         if sent.kind is Kind.COLLECT:
             hit(f"collect on SAU{issued.unit}")

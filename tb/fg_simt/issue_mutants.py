@@ -44,16 +44,20 @@ def _crowded(config: SmConfig) -> wiring.Component:
     return unit
 
 
+def _eager(unit: Any, m: Module) -> None:
+    m.d.comb += unit._overwrites.eq(0)
+
+
 def _patient(unit: Any, m: Module) -> None:
     answered = unit.answered.bit_select(unit._load.write_back.place, 1)
-    m.d.comb += unit._writes_back.eq(unit._slwq.r_rdy & unit._slu.free & answered & ~unit._siq.r_rdy)
+    m.d.comb += unit._writes_back.eq(unit._slwq.r_rdy & unit._slu.free & answered & ~unit._siq.first.valid)
 
 
 def _accesses(unit: Any, m: Module, least: int, *, checks_loads: bool) -> None:
     """An access needs so many rows, and maybe an entry of the SLWQ."""
     first = unit._first
     room = Mux(first.vector, unit._rows.any(), unit._rows >= least)
-    may = unit._siq.r_rdy & ~unit._scoreboard.hazard & ~unit._writes_back & ~first.saus.any()
+    may = unit._siq.first.valid & ~unit._scoreboard.hazard & ~unit._overwrites & ~unit._writes_back & ~first.saus.any()
     m.d.comb += unit._accesses.eq(may & unit._sgu.free & room & (unit._slwq.w_rdy | ~first.load | (not checks_loads)))
 
 
@@ -66,7 +70,7 @@ def _one_sau(unit: Any, m: Module) -> None:
 
 
 def _hasty(unit: Any, m: Module) -> None:
-    m.d.comb += unit.quiet.eq(~(unit._siq.r_rdy | unit._slwq.r_rdy))
+    m.d.comb += unit.quiet.eq(~(unit._siq.first.valid | unit._slwq.r_rdy))
 
 
 MUTANTS = (
@@ -75,6 +79,7 @@ MUTANTS = (
     _unit("remembers loads after a discard", _forgetful),
     Mutant("IssueUnit", BENCH, "writes out of order", _unordered),
     Mutant("IssueUnit", BENCH, "does not look at the claims of SAU0", _crowded),
+    _unit("overwrites what a division is still to read", _eager),
     _unit("prefers operations to write-backs", _patient),
     _unit("sends accesses when three rows are free",
           lambda unit, m: _accesses(unit, m, GROUPS - 1, checks_loads=True)),
