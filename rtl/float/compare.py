@@ -35,18 +35,16 @@ HOLDS = {
 """Relations of a to b for which a condition holds."""
 
 
-class FloatCompare(wiring.Component):
-    """Executes FMIN, FMAX and FSETP (docs/contract/float.md). Latency one cycle, one operation a cycle, no stalls.
+class Compare(wiring.Component):
+    """FMIN, FMAX and FSETP of two words. Combinational.
 
     Members
     -------
-    valid, operands : an operation enters.
-    done, result, verdict : the operation of the cycle before, its word (0 for FSETP) and its predicate (0 for others).
+    operands : operation, its modifiers and operands.
+    result, verdict : its word (0 for FSETP) and its predicate (0 for others).
     """
 
-    valid: In(1)
     operands: In(OPERANDS)
-    done: Out(1)
     result: Out(32)
     verdict: Out(1)
 
@@ -65,14 +63,10 @@ class FloatCompare(wiring.Component):
         ]
         first = Mux(given.operation == Comparison.MAXIMUM, ~less & ~same, less)
         chosen = self._settle(a, b, Mux(b.nan | (first & ~a.nan), one, other))
-        valid = Signal()
-        result, verdict = Signal(32, reset_less=True), Signal(reset_less=True)
-        m.d.sync += [
-            valid.eq(self.valid),
-            result.eq(Mux(sets, 0, chosen)),
-            verdict.eq(sets & self._holds(m, a, b, less, same)),
+        m.d.comb += [
+            self.result.eq(Mux(sets, 0, chosen)),
+            self.verdict.eq(sets & self._holds(m, a, b, less, same)),
         ]
-        m.d.comb += [self.done.eq(valid), self.result.eq(result), self.verdict.eq(verdict)]
         return m
 
     def _settle(self, a: data.View, b: data.View, chosen: Value) -> Value:
@@ -99,3 +93,33 @@ class FloatCompare(wiring.Component):
                 with m.Case(combine.value):
                     m.d.comb += verdict.eq(value)
         return verdict
+
+
+class FloatCompare(wiring.Component):
+    """Executes FMIN, FMAX and FSETP (docs/contract/float.md). Latency one cycle, one operation a cycle, no stalls.
+
+    Members
+    -------
+    valid, operands : an operation enters.
+    done, result, verdict : the operation of the cycle before, its word (0 for FSETP) and its predicate (0 for others).
+    """
+
+    valid: In(1)
+    operands: In(OPERANDS)
+    done: Out(1)
+    result: Out(32)
+    verdict: Out(1)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.compare = compare = Compare()
+        valid = Signal()
+        result, verdict = Signal(32, reset_less=True), Signal(reset_less=True)
+        m.d.sync += [valid.eq(self.valid), result.eq(compare.result), verdict.eq(compare.verdict)]
+        m.d.comb += [
+            compare.operands.eq(self.operands),
+            self.done.eq(valid),
+            self.result.eq(result),
+            self.verdict.eq(verdict),
+        ]
+        return m

@@ -102,6 +102,8 @@ BASELINE = Mechanism(
         Unit("CacheBank", "warploom.rtl.l1.bank.CacheBank", fixed={"banks": 8, "tag_bits": 7}, probe=PROBE, alone=True),
         Unit("DataCache", "warploom.rtl.l1.data_cache.DataCache", probe=PROBE, alone=True),
         Unit("L1", "warploom.rtl.l1.whole.L1", probe=PROBE, alone=True),
+        Unit("SimpleUnit", "warploom.rtl.fg_simt.simple.SimpleUnit", alone=True),
+        Unit("AddressUnit", "warploom.rtl.fg_simt.address.AddressUnit", alone=True),
         Unit("Coalescer", "warploom.rtl.fg_simt.coalesce.Coalescer", alone=True),
         Unit("Fragments", "warploom.rtl.fg_simt.fragments.Fragments", probe=PROBE, alone=True),
         Unit("IssueUnit", "warploom.rtl.fg_simt.issue.IssueUnit", fixed={"payload": 192, "kept": 3}, probe=PROBE,
@@ -163,5 +165,5 @@ BASELINE = Mechanism(
     bugs=("warploom.tb.mutants.MUTANTS", "warploom.tb.part_mutants.MUTANTS", "warploom.tb.front_end.mutants.MUTANTS",
           "warploom.tb.float.mutants.MUTANTS", "warploom.tb.l1.mutants.MUTANTS",
           "warploom.tb.fg_simt.memory_mutants.MUTANTS", "warploom.tb.fg_simt.front_mutants.MUTANTS",
-          "warploom.tb.fg_simt.issue_mutants.MUTANTS"),
+          "warploom.tb.fg_simt.issue_mutants.MUTANTS", "warploom.tb.fg_simt.lane_mutants.MUTANTS"),
 )

@@ -1,0 +1,36 @@
+"""Planted bugs in the units of the engine's lanes: each bench must catch its own."""
+
+from amaranth import Cat, Const, Mux
+
+from warploom.arch.isa import Op
+from warploom.rtl.fg_simt.address import AddressUnit
+from warploom.rtl.fg_simt.simple import SimpleUnit
+from warploom.tb.fg_simt import test_address, test_simple
+from warploom.tb.mutants import Mutant, Rewire, Tampered
+
+
+def _simple(bug: str, rewire: Rewire) -> Mutant:
+    return Mutant("SimpleUnit", test_simple.BENCH, bug, lambda config: Tampered(SimpleUnit(), rewire))
+
+
+def _taken_for(op: Op, other: Op) -> Rewire:
+    return lambda o, m: {"op": Mux(o.op == op.value, other.value, o.op)}
+
+
+def _address(bug: str, rewire: Rewire) -> Mutant:
+    return Mutant("AddressUnit", test_address.BENCH, bug, lambda config: Tampered(AddressUnit(), rewire))
+
+
+MUTANTS = (
+    _simple("gives a PLOP3 no predicate", _taken_for(Op.PLOP3, Op.LOP3)),
+    _simple("takes the maximum of floats for the minimum", _taken_for(Op.FMAX, Op.FMIN)),
+    _simple("drops the last row of a truth table", lambda o, m: {"modifiers": o.modifiers & ~(1 << 7)}),
+    _simple("gives lanes the operand b of their neighbours",
+            lambda o, m: {"b": Cat(*(o.b[lane - 1] for lane in range(len(o.b))))}),
+    _simple("has no predicate operand in the last lane", lambda o, m: {"pred": o.pred[:-1]}),
+    _address("always reads the high word", lambda o, m: {"wide": Const(1)}),
+    _address("places all threads where those of even groups are", lambda o, m: {"group": o.group & 2}),
+    _address("stores to constants", lambda o, m: {"writes": Const(0)}),
+    _address("takes halves for bytes", lambda o, m: {"log_size": Mux(o.log_size == 1, 0, o.log_size)}),
+    _address("reports lanes that do not execute", lambda o, m: {"executing": Const(-1, len(o.executing))}),
+)
