@@ -1,9 +1,8 @@
 """`MemoryUnit`: queues of requests and of what is outstanding, coalescing, vector loads, and the in-flight counter."""
 
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -12,9 +11,22 @@ from warploom.arch.fg_simt.sizes import GROUPS, LANES, LINE, SMRQ_ROWS, SMRRQ_EN
 from warploom.arch.isa import Op
 from warploom.golden_model.fg_simt.coalescing import coalesces
 from warploom.golden_model.fg_simt.lanes import Addresses, size_of
-from warploom.golden_model.fg_simt.memory import Answer, Memory, Request
+from warploom.golden_model.fg_simt.memory import Answer, Request
 from warploom.golden_model.fg_simt.micro import Micro
 from warploom.golden_model.words import WORD_MASK
+
+
+class Ports(Protocol):
+    """A memory behind the ports: `IdealMemory`, or the inputs of a bench."""
+
+    def ready(self, port: int) -> bool:
+        """Whether a port takes a request in this cycle."""
+
+    def request(self, port: int, request: Request) -> None:
+        """A request on a port that is ready."""
+
+    def answer(self, port: int) -> Answer | None:
+        """The answer on a port in this cycle; it is taken."""
 
 
 class Fault(NamedTuple):
@@ -40,14 +52,19 @@ class Access:
         return self.micro.instruction.op is not Op.LD
 
 
+Sent = tuple[list[int], Request]
+"""A request, and the threads that it serves."""
+
+
 @dataclass(eq=False)
 class Row:
-    """A group of an access in the SMRQ, or a whole vector load. `waiting` are the threads that are not sent."""
+    """A group of an access in the SMRQ, or a whole vector load. `threads` are those that have not begun, `offers` the
+    requests of the others that are not taken, by their ports, and `entry` is theirs."""
 
     access: Access
     threads: list[int]
     last: bool
-    waiting: list[int] = field(default_factory=list)
+    offers: dict[int, Sent] = field(default_factory=dict)
     entry: "Entry | None" = None
 
 
@@ -64,17 +81,19 @@ class Entry:
 
 
 class MemoryUnit:
-    """The SMU. `rows` counts rows in the SMRQ and on their way to it, `in_flight` memory instructions."""
+    """The SMU. `in_flight` counts memory instructions; `offered` are the requests of the last cycle, by their ports,
+    taken or not."""
 
     observed = ("smrq", "smrrq", "in_flight", "narrow_outstanding", "wide_outstanding")
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Ports) -> None:
         self._memory = memory
         self._arriving: deque[tuple[int, Row]] = deque()
         self._queue: deque[Row] = deque()
         self._entries: deque[Entry] = deque()
         ports = (*range(LANES), WIDE_PORT)
         self._pending: dict[int, deque[tuple[Entry, list[int]]]] = {port: deque() for port in ports}
+        self.offered: dict[int, Request] = {}
         self._writes = {False: 0, True: 0}  # outstanding writes, narrow and wide
         self._outstanding = {False: 0, True: 0}
         self.in_flight = 0
@@ -105,13 +124,16 @@ class MemoryUnit:
         return access
 
     def discard(self) -> None:
-        """The kernel stops: what is not sent is forgotten."""
+        """The kernel stops: what has not begun is forgotten."""
         self._arriving.clear()
-        self._queue.clear()
+        while self._queue and not self._queue[-1].offers:
+            self._queue.pop()
+        for row in self._queue:
+            row.threads = []
 
     def is_quiet(self) -> bool:
-        """Whether nothing is outstanding."""
-        return not any(self._outstanding.values())
+        """Whether nothing is outstanding, or about to be taken."""
+        return not any(self._outstanding.values()) and not (self._queue and self._queue[0].offers)
 
     def reset(self) -> None:
         """After a fault: the queues are empty."""
@@ -179,34 +201,43 @@ class MemoryUnit:
     # ------------------------------------------------------------ requests
 
     def _send(self, room: bool) -> None:
-        """The first row, as far as ports and order allow."""
+        """The first row begins, if order allows, and offers its requests."""
+        self.offered = {}
         if not self._queue:
             return
         row = self._queue[0]
-        if not row.threads:
-            if room:
-                self._entries.append(Entry(row.access, row.last, 0))
-                row.access.left -= 1
+        if row.entry is None and not (room and self._begins(row)):
+            return
+        assert row.entry is not None
+        self.offered = {port: request for port, (_, request) in row.offers.items()}
+        for port in self.offered:
+            if self._memory.ready(port):
+                self._request(port, row.entry, *row.offers.pop(port))
+        if not row.offers:
+            row.entry = None
+            if not row.threads:
                 self._queue.popleft()
-            return
-        wide = row.access.micro.kind is Kind.VECTOR or self._coalesces(row)
-        if row.entry is None and not (room and self._in_order(wide, row.access.writes)):
-            return
-        if row.access.micro.kind is Kind.VECTOR:
-            self._send_line(row)
-        elif wide:
-            self._send_wide(row)
-        else:
-            self._send_narrow(row)
 
-    def _in_order(self, wide: bool, writes: bool) -> bool:
-        """Whether the requests over the ports of the other width do not have to be over first."""
-        return not (self._outstanding[not wide] if writes else self._writes[not wide])
+    def _begins(self, row: Row) -> bool:
+        """Whether a row, or the next line of a vector load, begins: it then has an entry."""
+        vector, writes = row.access.micro.kind is Kind.VECTOR, row.access.writes
+        wide = vector or self._coalesces(row)
+        if row.threads and (self._outstanding[not wide] if writes else self._writes[not wide]):
+            return False
+        if vector:
+            row.offers = {WIDE_PORT: self._line(row)}
+        elif row.threads:
+            row.offers = {WIDE_PORT: self._wide(row)} if wide else self._narrow(row)
+        row.threads = row.threads[len(row.offers[WIDE_PORT][0]):] if vector else []
+        row.entry = Entry(row.access, row.last and not row.threads, len(row.offers))
+        self._entries.append(row.entry)
+        row.access.left -= not row.offers
+        return True
 
     @staticmethod
     def _coalesces(row: Row) -> bool:
         access = row.access
-        if access.micro.instruction.op in (Op.ATOM, Op.RED) or row.entry is not None:
+        if access.micro.instruction.op in (Op.ATOM, Op.RED):
             return False
         addresses = {thread % LANES: int(access.lanes.address[thread]) for thread in row.threads}
         return coalesces(addresses, size_of(access.micro.instruction))
@@ -220,32 +251,19 @@ class MemoryUnit:
         self.requests[wide] += 1
         self.bytes += LINE if wide else 4
 
-    def _send_wide(self, row: Row) -> None:
-        if not self._memory.ready(WIDE_PORT):
-            return
+    def _wide(self, row: Row) -> Sent:
         access, line = row.access, int(row.access.lanes.address[row.threads[0]]) // LINE * LINE
         data, enables = bytearray(LINE), 0
         if access.writes:
             for thread in row.threads:  # the highest one wins
                 self._write(access, thread, LINE, data)
                 enables |= self._enables(access, thread, LINE)
-        entry = Entry(access, row.last, 1)
-        self._entries.append(entry)
-        self._request(WIDE_PORT, entry, row.threads, Request(line, True, bytes(data), enables))
-        self._queue.popleft()
+        return row.threads, Request(line, True, bytes(data), enables)
 
-    def _send_narrow(self, row: Row) -> None:
-        if row.entry is None:
-            row.entry, row.waiting = Entry(row.access, row.last, len(row.threads)), list(row.threads)
-            self._entries.append(row.entry)
-        for thread in list(row.waiting):
-            if self._memory.ready(thread % LANES):
-                row.waiting.remove(thread)
-                self._request(thread % LANES, row.entry, [thread], self._narrow(row.access, thread))
-        if not row.waiting:
-            self._queue.popleft()
+    def _narrow(self, row: Row) -> dict[int, Sent]:
+        return {thread % LANES: ([thread], self._word_request(row.access, thread)) for thread in row.threads}
 
-    def _narrow(self, access: Access, thread: int) -> Request:
+    def _word_request(self, access: Access, thread: int) -> Request:
         i, address = access.micro.instruction, int(access.lanes.address[thread])
         data = bytearray(4)
         if not access.writes:
@@ -267,28 +285,12 @@ class MemoryUnit:
         size, offset = size_of(access.micro.instruction), int(access.lanes.address[thread]) % width
         return (1 << size) - 1 << offset
 
-    def _send_line(self, row: Row) -> None:
-        """The next line of a vector load."""
-        if not self._memory.ready(WIDE_PORT):
-            return
-        access = row.access
-        line, threads = next(self._lines(access, row.threads))
-        row.threads = row.threads[len(threads):]
-        entry = Entry(access, not row.threads, 1)
-        self._entries.append(entry)
-        self._request(WIDE_PORT, entry, threads, Request(line, True))
-        if not row.threads:
-            self._queue.popleft()
-
     @staticmethod
-    def _lines(access: Access, threads: list[int]) -> Iterator[tuple[int, list[int]]]:
-        """The lines of a vector load, and the threads that each one serves."""
-        place = 0
-        while place < len(threads):
-            line = int(access.lanes.address[threads[place]]) // LINE
-            here = [t for t in threads[place:] if int(access.lanes.address[t]) // LINE == line]
-            yield line * LINE, here
-            place += len(here)
+    def _line(row: Row) -> Sent:
+        """The next line of a vector load."""
+        address = row.access.lanes.address
+        line = int(address[row.threads[0]]) // LINE
+        return [thread for thread in row.threads if int(address[thread]) // LINE == line], Request(line * LINE, True)
 
     def _arrive(self, cycle: int) -> None:
         """A row enters the SMRQ; an illegal address stops the kernel instead."""

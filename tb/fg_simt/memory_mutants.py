@@ -2,12 +2,16 @@
 
 from typing import Any
 
-from amaranth import Const, Module, Value
+from amaranth import Cat, Const, Module, Value
 
+from warploom.arch.fg_simt.sizes import Cause
 from warploom.arch.l1 import OFFSET_BITS
 from warploom.rtl.fg_simt.coalesce import Coalescer, agree
-from warploom.tb.fg_simt import test_coalesce
-from warploom.tb.l1.mutants import Change, changed
+from warploom.rtl.fg_simt.memory_ports import PORTS
+from warploom.rtl.fg_simt.memory_unit import MemoryUnit
+from warploom.rtl.rotate import first_from
+from warploom.tb.fg_simt import test_coalesce, test_memory_unit
+from warploom.tb.l1.mutants import Change, changed, in_part
 from warploom.tb.mutants import Mutant
 
 
@@ -42,6 +46,21 @@ def _words_only(unit: Any, m: Module) -> None:
     m.d.comb += unit.consecutive.eq(agree(unit.execute, starts))
 
 
+def _unit(bug: str, change: Change) -> Mutant:
+    return Mutant("MemoryUnit", test_memory_unit.BENCH, bug, lambda config: changed(MemoryUnit(probe=True), change))
+
+
+def _lowest_entry(outstanding: Any, m: Module) -> None:
+    for port in range(PORTS):
+        asked = Cat(waiting[port] for waiting in outstanding.waiting)
+        m.d.comb += outstanding._chosen[port].eq(first_from(m, asked, Const(1, len(asked))))
+
+
+def _last_fault(unit: Any, m: Module) -> None:
+    with m.If(unit._outstanding.errors.any()):
+        m.d.sync += [unit.fault.cause.eq(Cause.BUS), unit.fault.pc.eq(unit._outstanding.failed)]
+
+
 MUTANTS = (
     _coalescer("takes consecutive addresses in a ring", _in_a_ring),
     _coalescer("sees lanes that do not execute", _all_lanes),
@@ -49,4 +68,16 @@ MUTANTS = (
     _coalescer("takes all sizes for words", _words_only),
     _coalescer("does not see equal addresses", lambda unit, m: m.d.comb.__iadd__(
         unit.wide.eq(unit.consecutive & agree(unit.execute, [address[OFFSET_BITS:] for address in unit.address])))),
+    _unit("sends narrow and wide rows in any order", lambda unit, m: m.d.comb.__iadd__(
+        m.submodules.sender.busy.eq(0))),
+    _unit("lets all lanes store to one address", in_part("sender", lambda sender, m: m.d.comb.__iadd__(
+        m.submodules.store.consecutive.eq(1)))),
+    _unit("sends rows that are discarded", lambda unit, m: m.d.comb.__iadd__(m.submodules.queue.discard.eq(0))),
+    _unit("gives answers to the entry with the lowest number", in_part("outstanding", _lowest_entry)),
+    _unit("counts an instruction as over with its first row", in_part("outstanding", lambda part, m: m.d.comb.__iadd__(
+        part.ends.eq(part._leaves)))),
+    _unit("brings only eight elements of a line", in_part("outstanding", lambda part, m: m.d.comb.__iadd__(
+        part._rest.eq(0)))),
+    _unit("does not rotate elements", lambda unit, m: m.d.comb.__iadd__(m.submodules.rotation.lane.eq(0))),
+    _unit("reports the last fault", _last_fault),
 )

@@ -95,7 +95,7 @@ def _forgotten_error(bank: Any, m: Module) -> None:
         m.d.comb += bank._new.valid.eq(1)
 
 
-def _part(name: str, change: Change) -> Change:
+def in_part(name: str, change: Change) -> Change:
     """A change of a part."""
     return lambda unit, m: changed(getattr(m.submodules, name), change) and None
 
@@ -107,7 +107,7 @@ def _data_cache(bug: str, change: Change) -> Mutant:
 
 def _bus(bug: str, change: Change) -> Mutant:
     return Mutant("L1", "warploom.tb.l1.test_whole", bug,
-                  lambda config: changed(L1(**{**SMALL_L1, **NO_PROBE}), _part("bus", change)))
+                  lambda config: changed(L1(**{**SMALL_L1, **NO_PROBE}), in_part("bus", change)))
 
 
 def _same_slots(cache: Any, m: Module) -> None:
@@ -184,10 +184,10 @@ MUTANTS = (
     _driven("reports the last failure of a flush", _last_failure),
     _data_cache("gives port 1 the slots of port 0", _same_slots),
     _data_cache("sends requests without a free slot", _more_slots),
-    _data_cache("does not give the ports of bank 0 turns", _part("requests", _stuck("choice_0"))),
-    _data_cache("does not give the banks turns", _part("responses", _stuck("choice_9"))),
-    _data_cache("does not pass errors", _part("responses", _silent_errors)),
-    _data_cache("loses answers of the upper banks", _part("responses", _lost_answers)),
+    _data_cache("does not give the ports of bank 0 turns", in_part("requests", _stuck("choice_0"))),
+    _data_cache("does not give the banks turns", in_part("responses", _stuck("choice_9"))),
+    _data_cache("does not pass errors", in_part("responses", _silent_errors)),
+    _data_cache("loses answers of the upper banks", in_part("responses", _lost_answers)),
     _bus("ends an address before it is taken", _early_address),
     _bus("writes half of each beat", _half_written),
     _bus("reads three beats", _short_burst),

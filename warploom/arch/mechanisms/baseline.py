@@ -108,6 +108,7 @@ BASELINE = Mechanism(
         Unit("Fragments", "warploom.rtl.fg_simt.fragments.Fragments", probe=PROBE, alone=True),
         Unit("IssueUnit", "warploom.rtl.fg_simt.issue.IssueUnit", fixed={"payload": 192, "kept": 3}, probe=PROBE,
              alone=True),
+        Unit("MemoryUnit", "warploom.rtl.fg_simt.memory_unit.MemoryUnit", probe=PROBE, alone=True),
     ),
     model_only=(ModelOnly("scheduler", (Scheduler.LOCALITY,), "a picker of the front end", "lrr"),
                 ModelOnly("scheduler", (Scheduler.CTA_AWARE,), "a comparator", "lrr"),

@@ -1,0 +1,186 @@
+# amaranth: UnusedElaboratable=no
+"""The memory unit of the engine, SMU (docs/contract/fg_simt.md, *Memory unit*; [AFFINE], sections 3.2 and 4)."""
+
+from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from warploom.arch.fg_simt.sizes import GROUPS, LANES, SLWQ_ENTRIES, SMRQ_ROWS, SMRRQ_ENTRIES, Cause
+from warploom.rtl.fg_simt.load_queue import LoadQueue
+from warploom.rtl.fg_simt.memory_ports import (
+    ARRIVING,
+    FAULT,
+    GROUP_BITS,
+    ISSUED,
+    PLACE_BITS,
+    WORDS,
+    lane_requests,
+    lane_responses,
+)
+from warploom.rtl.fg_simt.outstanding import Outstanding
+from warploom.rtl.fg_simt.request_queue import RequestQueue
+from warploom.rtl.fg_simt.rotation import Rotation
+from warploom.rtl.fg_simt.sender import Sender
+from warploom.rtl.l1.ports import assert_stable
+from warploom.rtl.observation import Shown, probe_port, show
+from warploom.rtl.select import lowest, merge_many
+from warploom.rtl.shared import share
+
+INSTRUCTIONS = SMRQ_ROWS + SMRRQ_ENTRIES
+"""The most memory instructions that are in flight: each has its last row in one of the queues."""
+
+
+class MemoryUnit(wiring.Component):
+    """Sends rows of accesses to memory, and brings what is loaded to the lanes.
+
+    A row that arrives in t is sent in t + 1 at the earliest; an answer of t is in its place in t + 1. Takes a row, and
+    an answer of each port, in each cycle. Requests are functions of registers and of `discard`, the other outputs of
+    registers and of `place`.
+
+    Parameters
+    ----------
+    probe : for benches: observed values are shown, and the rule of requests is asserted.
+
+    Members
+    -------
+    issue, issued : a memory instruction issues, and what it is.
+    arrive, arriving : one of its rows comes. The first comes two cycles after the issue, the next ones in the next
+        three cycles. Nothing comes any more that has issued before a `discard`.
+    rows : rows in the queue and on their way to it: at most eight.
+    narrow, wide, narrow_response, wide_response : memory. Answers are always taken.
+    loaded : for each entry of the SLWQ, whether all its words are there.
+    place, words : a place of the SLDQs, and the word of each lane there, in the same cycle.
+    in_flight : number of memory instructions in flight.
+    quiet : no request is outstanding, or offered.
+    fault : the first fault since the last `clear`.
+    discard : rows that have not begun are forgotten, and those that come in this cycle.
+    clear : after a discard, if quiet: no row is left, and no fault.
+    """
+
+    def __init__(self, *, probe: bool = False) -> None:
+        self._probe = probe
+        self._queue, self._sender, self._outstanding = RequestQueue(), Sender(), Outstanding()
+        super().__init__({
+            "issue": In(1), "issued": In(ISSUED), "arrive": In(1), "arriving": In(ARRIVING),
+            "rows": Out(range(SMRQ_ROWS + 1)),
+            **lane_requests(), **lane_responses(),
+            "loaded": Out(SLWQ_ENTRIES), "place": In(PLACE_BITS), "words": Out(WORDS),
+            "in_flight": Out(range(INSTRUCTIONS + 1)), "quiet": Out(1), "fault": Out(FAULT),
+            "discard": In(1), "clear": In(1),
+            **(probe_port(self.observe()) if probe else {}),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.queue, m.submodules.sender, m.submodules.outstanding = (
+            self._queue, self._sender, self._outstanding)
+        self._faulty = Signal()  # the row that comes has an illegal address
+        self._connect_queue(m)
+        self._connect_memory(m)
+        self._fill(m, platform)
+        self._count(m)
+        self._find_faults(m)
+        if self._probe:
+            show(m, self)
+            for number, port in enumerate((*self.narrow, self.wide)):
+                assert_stable(m, port, f"request_{number}")
+        return m
+
+    def _connect_queue(self, m: Module) -> None:
+        queue, sender, outstanding = self._queue, self._sender, self._outstanding
+        m.d.comb += [
+            queue.enter.eq(self.arrive & ~self._faulty), queue.row.eq(self.arriving.row), queue.leave.eq(sender.leave),
+            queue.discard.eq(self.discard), queue.keep.eq(sender.keep),
+            sender.present.eq(queue.present), sender.first.eq(queue.first), sender.discard.eq(self.discard),
+            sender.room.eq(outstanding.room), sender.busy.eq(outstanding.busy),
+            outstanding.begins.eq(sender.begins), outstanding.sent.eq(sender.sent), outstanding.clear.eq(self.clear),
+        ]
+
+    def _connect_memory(self, m: Module) -> None:
+        outstanding = self._outstanding
+        for own, port in zip((*self.narrow, self.wide), (*self._sender.narrow, self._sender.wide), strict=True):
+            wiring.connect(m, port, wiring.flipped(own))
+        answers = (*self.narrow_response, self.wide_response)
+        m.d.comb += [
+            *(answer.ready.eq(1) for answer in answers),
+            outstanding.answers.eq(Cat(answer.valid for answer in answers)),
+            outstanding.errors.eq(Cat(answer.valid & answer.payload.error for answer in answers)),
+            outstanding.line.eq(self.wide_response.payload.data),
+        ]
+
+    def _fill(self, m: Module, platform: object) -> None:
+        """Answers and elements of vector loads come into the SLDQs."""
+        m.submodules.rotation = rotation = Rotation()
+        outstanding, oldest = self._outstanding, self._outstanding.oldest
+        i, lane_bits = oldest.entry.instruction, len(rotation.lane)
+        wide = outstanding.wide_owner
+        behind = Signal(LANES)  # lanes whose elements are of the next group
+        m.d.comb += [
+            rotation.line.eq(oldest.contents), rotation.size.eq(i.size), rotation.lane.eq(oldest.first),
+            rotation.start.eq(oldest.entry.offset[0] + (oldest.first << i.size)),
+            behind.eq(~(Const((1 << LANES) - 1) << rotation.lane)),
+        ]
+        for lane in range(LANES):
+            loads = LoadQueue()
+            m.submodules[f"loads_{lane}"] = share(platform, "load_queue", loads)
+            narrow, answer = outstanding.owners[lane], self.narrow_response[lane]
+            group = oldest.first[lane_bits:] + behind[lane]
+            offset, line = wide.offset[lane], self.wide_response.payload.data
+            m.d.comb += [
+                loads.fill[0].valid.eq(answer.valid & narrow.loads),
+                loads.fill[0].place.eq(narrow.place),
+                loads.fill[0].word.eq(_low(answer.payload.data, narrow.offset)),
+                loads.fill[1].valid.eq(self.wide_response.valid & wide.instruction.loads & ~wide.instruction.vector
+                                       & wide.execute[lane]),
+                loads.fill[1].place.eq(wide.instruction.place),
+                loads.fill[1].word.eq(_low(line.word_select(offset[2:], 32), offset)),
+                loads.fill[2].valid.eq(Cat(oldest.now[lane + LANES * number] for number in range(GROUPS)).any()),
+                loads.fill[2].place.eq(Cat(group[:GROUP_BITS], i.place[GROUP_BITS:])),
+                loads.fill[2].word.eq(rotation.words[lane]),
+                loads.place.eq(self.place), self.words[lane].eq(loads.word),
+            ]
+
+    def _count(self, m: Module) -> None:
+        """What is on its way, in flight, and loaded."""
+        sender, outstanding = self._sender, self._outstanding
+        there = Signal(SLWQ_ENTRIES * GROUPS)  # groups of loads whose words are there
+        new = Mux(self.issue & self.issued.loads, ((1 << GROUPS) - 1) << (self.issued.entry << GROUP_BITS), 0)
+        comes = Mux(self.issue, Mux(self.issued.vector, 1, GROUPS), 0)
+        m.d.sync += [
+            self.rows.eq(Mux(self.discard, sender.keep & ~sender.leave,
+                             self.rows + comes - sender.leave - (self.arrive & self._faulty))),
+            self.in_flight.eq(Mux(self.clear, 0, self.in_flight + self.issue - outstanding.ends)),
+            there.eq((there | outstanding.completed) & ~new),
+        ]
+        m.d.comb += [
+            *(self.loaded[entry].eq(there.word_select(entry, GROUPS).all()) for entry in range(SLWQ_ENTRIES)),
+            self.quiet.eq(~(outstanding.busy.narrow | outstanding.busy.wide)),
+        ]
+
+    def _find_faults(self, m: Module) -> None:
+        """The first fault stays: of a cycle, that of the lowest port, then that of the lowest lane."""
+        arriving, outstanding = self.arriving, self._outstanding
+        causes = Cat(cause.any() & executes for cause, executes in
+                     zip(arriving.cause, arriving.row.execute, strict=True))
+        m.d.comb += self._faulty.eq(causes.any())
+        with m.If(self.clear):
+            m.d.sync += self.fault.eq(0)
+        with m.Elif((self.fault.cause == 0) & outstanding.errors.any()):
+            m.d.sync += [self.fault.cause.eq(Cause.BUS), self.fault.pc.eq(outstanding.failed)]
+        with m.Elif((self.fault.cause == 0) & self.arrive & self._faulty & ~self.discard):
+            m.d.sync += [self.fault.cause.eq(merge_many(lowest(causes), list(arriving.cause))),
+                         self.fault.pc.eq(arriving.row.instruction.pc)]
+
+    def observe(self) -> Shown:
+        """The observed values."""
+        waiting, unsent = self._outstanding.waiting, self._sender.unsent
+        return {
+            "smrq": self._queue.used, "smrrq": self._outstanding.used,
+            "narrow_outstanding": sum(bit for entry in waiting for bit in entry[:LANES]) - sum(unsent[:LANES]),
+            "wide_outstanding": sum(entry[LANES] for entry in waiting) - unsent[LANES],
+        }
+
+
+def _low(word: Value, offset: Value) -> Value:
+    """A word, with the byte of its offset at the low end."""
+    return word >> (offset[:2] << 3)

@@ -1,0 +1,162 @@
+# amaranth: UnusedElaboratable=no
+"""Rows that wait for answers, SMRRQ (docs/contract/fg_simt.md, *Memory unit*)."""
+
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from warploom.arch.config import LANES as THREADS
+from warploom.arch.fg_simt.sizes import LANES, SLWQ_ENTRIES, SMRRQ_ENTRIES
+from warploom.arch.isa import PC_BITS
+from warploom.arch.l1 import LINE_BITS
+from warploom.rtl.fg_simt.memory_ports import BUSY, GROUP_BITS, PLACE_BITS, PORTS, SENT
+from warploom.rtl.rotate import first_from
+from warploom.rtl.select import lowest, merge_many
+
+THREAD_BITS = (THREADS - 1).bit_length()
+
+OWNER = data.StructLayout({"loads": 1, "place": PLACE_BITS, "offset": 2})
+"""Whose an answer of a narrow port is: if it is of a load, the place of its word, and the byte of the element in it."""
+
+LINE = data.StructLayout({"entry": SENT, "contents": LINE_BITS, "first": THREAD_BITS, "now": THREADS})
+"""What the oldest entry gives: of a line, its contents, the first thread that is left, and the threads whose elements
+are brought in this cycle."""
+
+
+class Outstanding(wiring.Component):
+    """Entries in a ring. For each, the ports that are to answer; an answer is for the oldest entry that waits for its
+    port.
+
+    Members
+    -------
+    room : an entry is free.
+    begins, sent : a row takes an entry; only if there is room.
+    answers, errors : ports that answer, and those whose answer is an error.
+    line : the contents of a line that the wide port answers.
+    clear : all entries become free.
+    busy : what is outstanding.
+    waiting : for each entry, the ports that are to answer.
+    owners, wide_owner : for each narrow port whose its answer is; the entry of the wide port's.
+    failed : the PC of the entry of the lowest port with an error.
+    oldest, gives : a line of a vector load that is there and the oldest, whose elements are brought.
+    ends : the last entry of an instruction leaves.
+    completed : for each place of a load, whether its last answer comes; for a vector load, of all its places.
+    used : number of entries.
+    """
+
+    def __init__(self) -> None:
+        super().__init__({
+            "room": Out(1), "begins": In(1), "sent": In(SENT), "answers": In(PORTS), "errors": In(PORTS),
+            "line": In(LINE_BITS), "clear": In(1), "busy": Out(BUSY),
+            "waiting": Out(data.ArrayLayout(PORTS, SMRRQ_ENTRIES)),
+            "owners": Out(data.ArrayLayout(OWNER, LANES)), "wide_owner": Out(SENT), "failed": Out(PC_BITS),
+            "oldest": Out(LINE), "gives": Out(1), "ends": Out(1),
+            "completed": Out(SLWQ_ENTRIES << GROUP_BITS), "used": Out(range(SMRRQ_ENTRIES + 1)),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        self._entries = [Signal(SENT, name=f"entry_{number}", reset_less=True) for number in range(SMRRQ_ENTRIES)]
+        self._lines = [Signal(LINE_BITS, name=f"line_{number}", reset_less=True) for number in range(SMRRQ_ENTRIES)]
+        self._firsts = [Signal(THREAD_BITS, name=f"first_{number}", reset_less=True)
+                        for number in range(SMRRQ_ENTRIES)]
+        self._head, self._tail = Signal(SMRRQ_ENTRIES, init=1), Signal(SMRRQ_ENTRIES, init=1)  # one-hot
+        self._leaves, self._rest = Signal(), Signal(THREADS)
+        self._chosen = Signal(data.ArrayLayout(SMRRQ_ENTRIES, PORTS))  # of each port, the entry that it answers
+        self._answered = Signal(data.ArrayLayout(PORTS, SMRRQ_ENTRIES))  # of each entry, the ports that do
+        self._answer(m)
+        self._retire(m)
+        self._keep_entries(m)
+        self._complete(m)
+        m.d.comb += self.room.eq(self.used != SMRRQ_ENTRIES)
+        m.d.sync += [
+            self.used.eq(Mux(self.clear, 0, self.used + self.begins - self._leaves)),
+            self._head.eq(Mux(self.clear, 1, Mux(self._leaves, self._head.rotate_left(1), self._head))),
+            self._tail.eq(Mux(self.clear, 1, Mux(self.begins, self._tail.rotate_left(1), self._tail))),
+        ]
+        return m
+
+    def _answer(self, m: Module) -> None:
+        """The entry of each answer, and what is outstanding."""
+        bad, culprit = Signal(PORTS), Signal(SMRRQ_ENTRIES)
+        m.d.comb += bad.eq(lowest(self.errors))
+        for port in range(PORTS):
+            asked = Cat(waiting[port] for waiting in self.waiting)
+            m.d.comb += self._chosen[port].eq(first_from(m, asked, self._head))
+        m.d.comb += [self._answered[number].eq(self.answers & Cat(chosen[number] for chosen in self._chosen))
+                     for number in range(SMRRQ_ENTRIES)]
+        for lane, owner in enumerate(self.owners):
+            given = [Cat(entry.instruction.loads, entry.instruction.place, entry.offset[lane][:2])
+                     for entry in self._entries]
+            m.d.comb += owner.as_value().eq(merge_many(self._chosen[lane], given))
+        m.d.comb += [self.wide_owner.as_value().eq(merge_many(self._chosen[LANES], _values(self._entries))),
+                     culprit.eq(merge_many(bad, list(self._chosen))),
+                     self.failed.eq(merge_many(culprit, [entry.instruction.pc for entry in self._entries]))]
+        narrow, wide = [waiting[:LANES].any() for waiting in self.waiting], [waiting[LANES] for waiting in self.waiting]
+        writes = [entry.writes for entry in self._entries]
+        for name, those in (("narrow", narrow), ("wide", wide)):
+            m.d.comb += [self.busy[name].eq(Cat(those).any()),
+                         self.busy[f"{name}_writes"].eq((Cat(those) & Cat(writes)).any())]
+
+    def _retire(self, m: Module) -> None:
+        """The oldest entry leaves if nothing is to come, a line after its last elements."""
+        oldest, entry = self.oldest, self.oldest.entry
+        ready = Signal()
+        window = Signal(THREADS)  # eight threads from the first one on
+        m.d.comb += [
+            entry.as_value().eq(merge_many(self._head, _values(self._entries))),
+            oldest.contents.eq(merge_many(self._head, self._lines)),
+            oldest.first.eq(merge_many(self._head, self._firsts)),
+            ready.eq((self.used != 0) & ~merge_many(self._head, list(self.waiting)).any()),
+            self.gives.eq(ready & entry.instruction.vector),
+            window.eq(Const((1 << LANES) - 1) << oldest.first),
+            oldest.now.eq(Mux(self.gives, entry.threads & window, 0)),
+            self._rest.eq(entry.threads & ~window),
+            self._leaves.eq(ready & ~(entry.instruction.vector & self._rest.any())),
+            self.ends.eq(self._leaves & entry.instruction.last),
+        ]
+
+    def _keep_entries(self, m: Module) -> None:
+        """New contents of the entries."""
+        new, next_ = _first(m, self.sent.threads, "new"), _first(m, self._rest, "rest")
+        for number, (entry, waiting) in enumerate(zip(self._entries, self.waiting, strict=True)):
+            takes, gives = self.begins & self._tail[number], self.gives & self._head[number]
+            answered, still = self._answered[number], Signal(PORTS, name=f"waiting_{number}")
+            m.d.comb += waiting.eq(still)
+            m.d.sync += still.eq(Mux(self.clear, 0, Mux(takes, self.sent.ports, still & ~answered)))
+            with m.If(takes):
+                m.d.sync += [entry.eq(self.sent), self._firsts[number].eq(new)]
+            with m.Elif(gives):
+                m.d.sync += [entry.threads.eq(self._rest), self._firsts[number].eq(next_)]
+            with m.If(answered[LANES]):
+                m.d.sync += self._lines[number].eq(self.line)
+
+    def _complete(self, m: Module) -> None:
+        """Places of loads whose last answer comes."""
+        found: list[Value] = []
+        for number, (entry, waiting) in enumerate(zip(self._entries, self.waiting, strict=True)):
+            answered, i, over = self._answered[number], entry.instruction, Signal(name=f"over_{number}")
+            m.d.comb += over.eq(waiting.any() & ~(waiting & ~answered).any() & i.loads & ~i.vector)
+            found.append(Mux(over, Const(1) << i.place, 0))
+        i, oldest = self.sent.instruction, self.oldest.entry.instruction
+        vector = [self.ends & oldest.vector & (oldest.place[GROUP_BITS:] == number) for number in range(SLWQ_ENTRIES)]
+        found += [Mux(self.begins & ~self.sent.ports.any() & i.loads, Const(1) << i.place, 0),
+                  Cat(all_places.replicate(1 << GROUP_BITS) for all_places in vector)]
+        m.d.comb += self.completed.eq(reduce(or_, found))
+
+
+def _values(structs: list[Any]) -> list[Value]:
+    return [struct.as_value() for struct in structs]
+
+
+def _first(m: Module, threads: Value, name: str) -> Signal:
+    """The number of the first of some threads."""
+    one_hot, number = Signal(THREADS, name=f"{name}_one_hot"), Signal(THREAD_BITS, name=f"{name}_first")
+    m.d.comb += one_hot.eq(lowest(threads))
+    m.d.comb += [number[bit].eq(Cat(one_hot[thread] for thread in range(THREADS) if thread >> bit & 1).any())
+                 for bit in range(THREAD_BITS)]
+    return number

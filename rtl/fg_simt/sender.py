@@ -1,0 +1,108 @@
+# amaranth: UnusedElaboratable=no
+"""What of the first row goes to memory (docs/contract/fg_simt.md, *Memory unit*)."""
+
+from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from warploom.arch.config import LANES as THREADS
+from warploom.arch.fg_simt.sizes import LANES
+from warploom.arch.l1 import OFFSET_BITS, Operation
+from warploom.rtl.fg_simt.coalesce import Coalescer
+from warploom.rtl.fg_simt.memory_ports import BUSY, PORTS, ROW, SENT, lane_requests
+from warploom.rtl.fg_simt.store_data import StoreData
+from warploom.rtl.fg_simt.vector_lines import VectorLines
+
+
+class Sender(wiring.Component):
+    """Begins a row as soon as order allows, and offers its requests until they are taken. What it offers is a function
+    of registers and of `discard`.
+
+    Members
+    -------
+    present, first : whether there is a row, and the first one.
+    room, busy : whether an entry is free; what is outstanding.
+    discard : nothing begins any more, and the row that has begun ends with what has begun of it.
+    begins, sent : a row, or a line of a vector load, takes an entry.
+    keep : the first row has begun.
+    leave : the first row leaves the queue.
+    unsent : the ports with requests that have begun before and are not yet taken.
+    narrow, wide : requests to memory.
+    """
+
+    def __init__(self) -> None:
+        super().__init__({
+            "present": In(1), "first": In(ROW), "room": In(1), "busy": In(BUSY), "discard": In(1),
+            "begins": Out(1), "sent": Out(SENT), "keep": Out(1), "leave": Out(1), "unsent": Out(PORTS),
+            **lane_requests(),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.coalescer = coalescer = Coalescer()
+        m.submodules.lines = lines = VectorLines()
+        m.submodules.store = store = StoreData()
+        first, i = self.first, self.first.instruction
+        done = Signal(THREADS)  # threads of a vector load whose lines have been taken
+        cut = Signal()  # a discard came after the first row began
+        wide, ports, left = Signal(), Signal(PORTS), Signal(PORTS)
+        over, whole = Signal(), Signal()
+        m.d.comb += [
+            coalescer.execute.eq(first.execute), coalescer.address.eq(first.address), coalescer.size.eq(i.size),
+            lines.address.eq(first.address[0]), lines.size.eq(i.size), lines.threads.eq(first.data[0] & ~done),
+            wide.eq(i.vector | (coalescer.wide & (i.operation <= Operation.WRITE))),
+            ports.eq(Mux(wide, Cat(Const(0, LANES), first.execute.any()), first.execute)),
+            whole.eq(~i.vector | (lines.threads == lines.here)),
+            self.keep.eq(self.unsent.any()),
+            self.begins.eq(self.present & ~self.keep & self.room & ~self.discard
+                          & (self._in_order(wide) | ~first.execute.any())),
+            left.eq(Mux(self.keep, self.unsent, Mux(self.begins, ports, 0))),
+            over.eq((self.keep | self.begins) & ~(left & ~self._ready()).any()),
+            self.leave.eq(over & (whole | cut | self.discard)),
+        ]
+        m.d.sync += [
+            self.unsent.eq(left & ~self._ready()),
+            cut.eq((cut | self.discard) & ~over & self.keep),
+            done.eq(Mux(self.leave | (self.discard & ~self.keep), 0, Mux(over, done | lines.here, done))),
+        ]
+        self._offer(m, coalescer, lines, store, left)
+        self._describe(m, ports, whole, lines)
+        return m
+
+    def _ready(self) -> Value:
+        return Cat(*(port.ready for port in self.narrow), self.wide.ready)
+
+    def _in_order(self, wide: Value) -> Value:
+        """Whether no request over ports of the other width must be over first."""
+        busy, writes = self.busy, self.first.instruction.operation != Operation.READ
+        return ~Mux(wide, Mux(writes, busy.narrow, busy.narrow_writes), Mux(writes, busy.wide, busy.wide_writes))
+
+    def _offer(self, m: Module, coalescer: Coalescer, lines: VectorLines, store: StoreData, left: Value) -> None:
+        first, i = self.first, self.first.instruction
+        m.d.comb += [
+            store.execute.eq(first.execute), store.data.eq(first.data), store.size.eq(i.size),
+            store.consecutive.eq(coalescer.consecutive),
+            self.wide.valid.eq(left[LANES]),
+            self.wide.payload.address.eq(Mux(i.vector, lines.line, coalescer.line)),
+            self.wide.payload.operation.eq(i.operation),
+            self.wide.payload.mask.eq(store.line_mask), self.wide.payload.data.eq(store.line),
+        ]
+        for lane, port in enumerate(self.narrow):
+            m.d.comb += [
+                store.offset[lane].eq(first.address[lane]),
+                port.valid.eq(left[lane]),
+                port.payload.address.eq(Cat(Const(0, 2), first.address[lane][2:])),
+                port.payload.operation.eq(i.operation),
+                port.payload.mask.eq(store.word_masks[lane]), port.payload.data.eq(store.words[lane]),
+            ]
+
+    def _describe(self, m: Module, ports: Value, whole: Value, lines: VectorLines) -> None:
+        """What the entry is given."""
+        first, sent = self.first, self.sent
+        m.d.comb += [
+            sent.instruction.eq(first.instruction),
+            sent.instruction.last.eq(first.instruction.last & whole),
+            sent.execute.eq(first.execute), sent.ports.eq(ports), sent.threads.eq(lines.here),
+            sent.writes.eq(first.instruction.operation != Operation.READ),
+            *(sent.offset[lane].eq(first.address[lane][:OFFSET_BITS]) for lane in range(LANES)),
+        ]
