@@ -3,7 +3,7 @@
 from collections import deque
 from typing import NamedTuple
 
-from warploom.arch.fg_simt.sizes import FETCHED
+from warploom.arch.fg_simt.sizes import FETCHED, FETCHES
 from warploom.golden_model.fg_simt.memory import INSTRUCTION_BYTES, Answer, Memory
 
 
@@ -15,29 +15,35 @@ class Fetched(NamedTuple):
 
 
 class Fetch:
-    """Requests one PC after the other. `queue` are the fetched instructions, the first one first."""
+    """Requests one PC after the other. `queue` are the fetched instructions, the first one first, and `outstanding` the
+    PCs of requests, None of those that are disowned."""
 
     observed = ("fetch_pc", "fetch_queue", "fetch_outstanding")
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
         self.queue: deque[Fetched] = deque()
-        self._outstanding: deque[int | None] = deque()  # PCs; None: disowned
+        self.outstanding: deque[int | None] = deque()
         self._base = self._next = 0
         self._on = False
 
+    @property
+    def asks(self) -> bool:
+        """Whether there is room for the next instruction."""
+        owned = sum(1 for pc in self.outstanding if pc is not None)
+        return self._on and len(self.queue) + owned < FETCHED and len(self.outstanding) < FETCHES
+
     def request(self) -> None:
         """Begins a cycle: asks for the next instruction, if there is room and the cache takes it."""
-        owned = sum(1 for pc in self._outstanding if pc is not None)
-        if self._on and self._memory.fetch_ready and len(self.queue) + owned < FETCHED:
+        if self.asks and self._memory.fetch_ready:
             self._memory.fetch(self._base + INSTRUCTION_BYTES * self._next)
-            self._outstanding.append(self._next)
+            self.outstanding.append(self._next)
             self._next += 1
 
     def redirect(self, pc: int, base: int | None = None) -> None:
         """Goes on at a PC, of other code if `base`, its address, is given."""
         self.queue.clear()
-        self._outstanding = deque([None] * len(self._outstanding))
+        self.outstanding = deque([None] * len(self.outstanding))
         self._next, self._on = pc, True
         self._base = self._base if base is None else base
 
@@ -51,10 +57,10 @@ class Fetch:
         answer = self._memory.fetched()
         if answer is None:
             return
-        pc = self._outstanding.popleft()
+        pc = self.outstanding.popleft()
         if pc is not None:
             self.queue.append(Fetched(pc, answer))
 
     def observe(self) -> list[int]:
         """See `warploom.golden_model.observation.Part`."""
-        return [self._next, len(self.queue), len(self._outstanding)]
+        return [self._next, len(self.queue), len(self.outstanding)]

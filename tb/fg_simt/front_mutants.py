@@ -7,6 +7,8 @@ from amaranth import Module
 from amaranth.lib import wiring
 
 from warploom.arch.config import SmConfig
+from warploom.arch.fg_simt.sizes import FETCHED, FETCHES
+from warploom.rtl.fg_simt.fetch import Fetch
 from warploom.rtl.fg_simt.fragments import Fragments
 from warploom.tb.l1.mutants import changed
 from warploom.tb.mutants import Mutant
@@ -62,7 +64,50 @@ def _no_redirect(unit: Any, m: Module) -> None:
         m.d.comb += unit.redirect.eq(0)
 
 
+def _fetch(bug: str, change: Change) -> Mutant:
+    def made(config: SmConfig) -> wiring.Component:
+        return changed(Fetch(probe=True), change)
+
+    return Mutant("Fetch", "warploom.tb.fg_simt.test_fetch", bug, made)
+
+
+def _owns_what_comes(unit: Any, m: Module) -> None:
+    """What is answered in the cycle of a redirect still counts as outstanding, and is taken for disowned later."""
+    with m.If(unit.redirect & unit.answer.valid & (unit.disowned != FETCHES)):
+        m.d.sync += unit.disowned.eq(unit.outstanding)
+
+
+def _drops_too_late(unit: Any, m: Module) -> None:
+    """An instruction that comes in the cycle of a redirect enters the queue."""
+    with m.If(unit.redirect & unit.arrives):
+        m.d.sync += [unit.level.eq(1), unit.used.eq(1), unit.oldest.eq(unit.newest)]
+
+
+def _goes_on(unit: Any, m: Module) -> None:
+    """A stop does not end requests."""
+    with m.If(unit.stop & ~unit.redirect):
+        m.d.sync += unit._on.eq(unit._on)
+
+
+def _counts_the_queue_alone(unit: Any, m: Module) -> None:
+    """Requests of which the answer has no place."""
+    with m.If((unit.used == FETCHED) & (unit.level == 0) & unit._on & unit.request.ready
+              & (unit.outstanding != FETCHES)):
+        m.d.comb += [unit.request.valid.eq(1)]
+
+
+def _waits_for_ready(unit: Any, m: Module) -> None:
+    """A request is valid although the cache is not ready."""
+    with m.If(unit._on & (unit.used != FETCHED) & (unit.outstanding != FETCHES)):
+        m.d.comb += unit.request.valid.eq(1)
+
+
 MUTANTS = (
+    _fetch("disowns one too many", _owns_what_comes),
+    _fetch("keeps what comes in the cycle of a redirect", _drops_too_late),
+    _fetch("goes on after a stop", _goes_on),
+    _fetch("requests what has no place", _counts_the_queue_alone),
+    _fetch("offers what is not taken", _waits_for_ready),
     _fragments("does not join what it inserts", _never_joins),
     _fragments("loses lanes that join", _keeps_lanes),
     _fragments("executes lanes twice that joined and left", _top_stays),

@@ -16,6 +16,9 @@ LINE = 32
 FETCHED = 4
 """Entries of the fetch queue."""
 
+FETCHES = 8
+"""Requests for instructions that may be outstanding."""
+
 SHARED_LOADS = 64
 SIQ_ENTRIES, SLWQ_ENTRIES, SMRQ_ROWS, SMRRQ_ENTRIES = 4, 4, 8, 8
 

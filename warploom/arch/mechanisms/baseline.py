@@ -105,6 +105,7 @@ BASELINE = Mechanism(
         Unit("SimpleUnit", "warploom.rtl.fg_simt.simple.SimpleUnit", alone=True),
         Unit("AddressUnit", "warploom.rtl.fg_simt.address.AddressUnit", alone=True),
         Unit("Coalescer", "warploom.rtl.fg_simt.coalesce.Coalescer", alone=True),
+        Unit("Fetch", "warploom.rtl.fg_simt.fetch.Fetch", probe=PROBE, alone=True),
         Unit("Fragments", "warploom.rtl.fg_simt.fragments.Fragments", probe=PROBE, alone=True),
         Unit("IssueUnit", "warploom.rtl.fg_simt.issue.IssueUnit", fixed={"payload": 192, "kept": 3}, probe=PROBE,
              alone=True),
