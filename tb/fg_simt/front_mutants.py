@@ -3,15 +3,16 @@
 from collections.abc import Callable
 from typing import Any
 
-from amaranth import Module
+from amaranth import Const, Module
 from amaranth.lib import wiring
 
 from warploom.arch.config import SmConfig
 from warploom.arch.fg_simt.sizes import FETCHED, FETCHES
 from warploom.rtl.fg_simt.fetch import Fetch
 from warploom.rtl.fg_simt.fragments import Fragments
+from warploom.rtl.fg_simt.shared_loads import SharedLoads
 from warploom.tb.l1.mutants import changed
-from warploom.tb.mutants import Mutant
+from warploom.tb.mutants import Mutant, Rewire, Tampered
 
 Change = Callable[[Any, Module], None]
 
@@ -102,7 +103,20 @@ def _waits_for_ready(unit: Any, m: Module) -> None:
         m.d.comb += unit.request.valid.eq(1)
 
 
+def _shared_loads(bug: str, rewire: Rewire) -> Mutant:
+    def made(config: SmConfig) -> wiring.Component:
+        return Tampered(SharedLoads(probe=True), rewire)
+
+    return Mutant("SharedLoads", "warploom.tb.fg_simt.test_shared_loads", bug, made)
+
+
 MUTANTS = (
+    _shared_loads("ignores the highest bit of the tag", lambda o, m: {"number": o.number[:-1]}),
+    _shared_loads("ignores the lowest bit of the place", lambda o, m: {"number": o.number & ~1}),
+    _shared_loads("is never invalid", lambda o, m: {"invalidate": Const(0)}),
+    _shared_loads("keeps a word that is filled while all become invalid",
+                  lambda o, m: {"invalidate": o.invalidate & ~o.fill}),
+    _shared_loads("hits any word", lambda o, m: {"hit": Const(1)}),
     _fetch("disowns one too many", _owns_what_comes),
     _fetch("keeps what comes in the cycle of a redirect", _drops_too_late),
     _fetch("goes on after a stop", _goes_on),
