@@ -35,8 +35,8 @@ class Answer(NamedTuple):
     error: bool = False
 
 
-class Memory(Protocol):
-    """The ports of the engine (docs/contract/fg_simt.md, *Memory ports*), cycle by cycle."""
+class Ports(Protocol):
+    """The ports to the data cache (docs/contract/fg_simt.md, *Memory ports*), cycle by cycle."""
 
     def ready(self, port: int) -> bool:
         """Whether a port takes a request in this cycle."""
@@ -46,6 +46,10 @@ class Memory(Protocol):
 
     def answer(self, port: int) -> Answer | None:
         """The answer on a port in this cycle; it is taken."""
+
+
+class Memory(Ports, Protocol):
+    """All that is behind the engine."""
 
     @property
     def fetch_ready(self) -> bool:

@@ -2,7 +2,7 @@
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,22 +11,9 @@ from warploom.arch.fg_simt.sizes import GROUPS, LANES, LINE, SMRQ_ROWS, SMRRQ_EN
 from warploom.arch.isa import Op
 from warploom.golden_model.fg_simt.coalescing import coalesces
 from warploom.golden_model.fg_simt.lanes import Addresses, size_of
-from warploom.golden_model.fg_simt.memory import Answer, Request
+from warploom.golden_model.fg_simt.memory import Answer, Ports, Request
 from warploom.golden_model.fg_simt.micro import Micro
 from warploom.golden_model.words import WORD_MASK
-
-
-class Ports(Protocol):
-    """A memory behind the ports: `IdealMemory`, or the inputs of a bench."""
-
-    def ready(self, port: int) -> bool:
-        """Whether a port takes a request in this cycle."""
-
-    def request(self, port: int, request: Request) -> None:
-        """A request on a port that is ready."""
-
-    def answer(self, port: int) -> Answer | None:
-        """The answer on a port in this cycle; it is taken."""
 
 
 class Fault(NamedTuple):

@@ -4,12 +4,11 @@ from amaranth import Module, Mux, ShapeLike, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.fg_simt.sizes import DIVIDE_INTERVAL, GROUPS
+from warploom.arch.fg_simt.sizes import DIVIDE_INTERVAL, GROUP_BITS, GROUPS
 from warploom.rtl.fg_simt.issue_ports import reading
 from warploom.rtl.interfaces import unstoppable
 
 INTERVAL_BITS = (DIVIDE_INTERVAL - 1).bit_length()
-GROUP_BITS = (GROUPS - 1).bit_length()
 
 
 class Groups(wiring.Component):

@@ -4,7 +4,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import LANES as THREADS
-from warploom.arch.fg_simt.sizes import GROUPS, LANES, SLWQ_ENTRIES
+from warploom.arch.fg_simt.sizes import GROUP_BITS, LANES, SLWQ_ENTRIES
 from warploom.arch.isa import PC_BITS
 from warploom.arch.l1 import (
     ADDRESS_BITS,
@@ -21,7 +21,6 @@ from warploom.rtl.l1.ports import request_stream
 
 CAUSE_BITS = 3
 LOAD_BITS = (SLWQ_ENTRIES - 1).bit_length()
-GROUP_BITS = (GROUPS - 1).bit_length()
 PLACE_BITS = LOAD_BITS + GROUP_BITS
 """Width of the number of a place in an SLDQ: the entry of the SLWQ, and below it the group."""
 

@@ -5,12 +5,19 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.fg_simt.sizes import GROUPS, LANES, SLWQ_ENTRIES, SMRQ_ROWS, SMRRQ_ENTRIES, Cause
+from warploom.arch.fg_simt.sizes import (
+    GROUP_BITS,
+    GROUPS,
+    LANES,
+    SLWQ_ENTRIES,
+    SMRQ_ROWS,
+    SMRRQ_ENTRIES,
+    Cause,
+)
 from warploom.rtl.fg_simt.load_queue import LoadQueue
 from warploom.rtl.fg_simt.memory_ports import (
     ARRIVING,
     FAULT,
-    GROUP_BITS,
     ISSUED,
     PLACE_BITS,
     WORDS,

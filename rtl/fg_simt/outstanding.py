@@ -10,10 +10,10 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import LANES as THREADS
-from warploom.arch.fg_simt.sizes import LANES, SLWQ_ENTRIES, SMRRQ_ENTRIES
+from warploom.arch.fg_simt.sizes import GROUP_BITS, LANES, SLWQ_ENTRIES, SMRRQ_ENTRIES
 from warploom.arch.isa import PC_BITS
 from warploom.arch.l1 import LINE_BITS
-from warploom.rtl.fg_simt.memory_ports import BUSY, GROUP_BITS, PLACE_BITS, PORTS, SENT
+from warploom.rtl.fg_simt.memory_ports import BUSY, PLACE_BITS, PORTS, SENT
 from warploom.rtl.rotate import first_from
 from warploom.rtl.select import lowest, merge_many
 

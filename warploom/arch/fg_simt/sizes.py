@@ -8,6 +8,8 @@ LANES = 8
 GROUPS = 4
 """Cycles that a warp is in a unit: 32 threads, eight lanes."""
 
+GROUP_BITS = (GROUPS - 1).bit_length()
+
 REGISTERS = 32
 PREDICATES = 7
 LINE = 32
