@@ -26,7 +26,7 @@ from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, b
 from warploom.tb.fg_simt.accesses import ATOMICS, Memory, random_access
 
 BENCH = "warploom.tb.fg_simt.test_memory_unit"
-CYCLES = 6000
+CYCLES = 9000
 NAMES = {**{lane: f"narrow__{lane}" for lane in range(LANES)}, WIDE_PORT: "wide"}
 RESPONSES = {port: name.replace("narrow", "narrow_response").replace("wide", "wide_response")
              for port, name in NAMES.items()}
@@ -150,7 +150,7 @@ class Bench:
         self._read = self._loads.read()
         entry, group, _ = self._read or (0, 0, None)
         faulty = row is not None and any(row["cause"].values())
-        everywhere = self._rng.random() < (0.5 if faulty else 0.02)
+        everywhere = self._rng.random() < (0.8 if faulty else 0.02)
         errors = 1.0 if faulty and everywhere else self._errors
         made = {**self._outside.stimulus(everywhere=everywhere, errors=errors),
                 "place": GROUPS * entry + group, "discard": discard, "clear": clear,
