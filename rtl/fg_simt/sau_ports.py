@@ -1,0 +1,33 @@
+"""What SAUs and SLU take and give (docs/contract/fg_simt.md, *Lanes in hardware*)."""
+
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import Out
+
+from warploom.arch.fg_simt.micro import LANE_MODIFIER_BITS
+from warploom.arch.fg_simt.sizes import GROUPS, LANES
+from warploom.rtl.fg_simt.coalesce import SIZE_BITS
+from warploom.rtl.fg_simt.issue_ports import PREDICATE, REGISTER
+from warploom.rtl.fg_simt.memory_ports import WORDS
+
+GROUP = data.StructLayout({
+    "op": 8, "modifiers": LANE_MODIFIER_BITS, "a": WORDS, "b": WORDS, "c": WORDS, "pred": LANES, "execute": LANES,
+    "group": range(GROUPS), "destination": REGISTER, "predicate": PREDICATE})
+"""Eight threads of an operation in t + 1 + g, t + 1 + 16g of a division: operand words, forwarded ones too; `pred`, the
+predicate operand of each lane, its inversion applied; `execute`, the executing lanes, those of mask and guard; what is
+written, if anything. A collect writes nothing."""
+
+RESULT = data.StructLayout({
+    "group": range(GROUPS), "destination": REGISTER, "predicate": PREDICATE, "execute": LANES,
+    "words": WORDS, "verdicts": LANES})
+"""Results of a group: register and predicate are valid if there is a result for them in this cycle. Lanes that do not
+`execute` keep what they have."""
+
+KEPT = data.StructLayout({"size": SIZE_BITS, "signed": 1})
+"""What the SLU needs of a load beside its register: bytes of an element as logarithm (2 of an atomic), and whether it
+is extended with its sign."""
+
+
+def results() -> dict[str, wiring.Member]:
+    """Results of a unit, functions of registers: `result` in the last cycle of execution, to be forwarded; `write` one
+    cycle later, to be forwarded and written. Those of a division are in `write` alone."""
+    return {"result": Out(RESULT), "write": Out(RESULT)}
