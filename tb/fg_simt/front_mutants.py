@@ -8,9 +8,11 @@ from amaranth.lib import wiring
 
 from warploom.arch.config import SmConfig
 from warploom.arch.fg_simt.sizes import FETCHED, FETCHES
+from warploom.arch.modifiers import Special
 from warploom.rtl.fg_simt.fetch import Fetch
 from warploom.rtl.fg_simt.fragments import Fragments
 from warploom.rtl.fg_simt.shared_loads import SharedLoads
+from warploom.rtl.fg_simt.threads import Threads
 from warploom.tb.l1.mutants import changed
 from warploom.tb.mutants import Mutant, Rewire, Tampered
 
@@ -110,7 +112,21 @@ def _shared_loads(bug: str, rewire: Rewire) -> Mutant:
     return Mutant("SharedLoads", "warploom.tb.fg_simt.test_shared_loads", bug, made)
 
 
+def _threads(bug: str, rewire: Rewire) -> Mutant:
+    def made(config: SmConfig) -> wiring.Component:
+        return Tampered(Threads(), rewire)
+
+    return Mutant("Threads", "warploom.tb.fg_simt.test_threads", bug, made)
+
+
 MUTANTS = (
+    _threads("gives all lanes to every warp", lambda o, m: {"launched": Const(-1, 32)}),
+    _threads("is ready before the walk is over", lambda o, m: {"ready": o.inner.ready | (o.position.thread == 30)}),
+    _threads("begins a warp too many", lambda o, m: {"begins": o.inner.begins | (o.start & (o.count < 32))}),
+    _threads("has no stride in rows", lambda o, m: {"stride": Const(0)}),
+    _threads("ignores that planes of 32 threads have one z",
+             lambda o, m: {"walked": o.inner.walked | ((o.special == Special.TID_Z) & (o.block.block_x == 16)
+                                                 & (o.block.block_y == 2))}),
     _shared_loads("ignores the highest bit of the tag", lambda o, m: {"number": o.number[:-1]}),
     _shared_loads("ignores the lowest bit of the place", lambda o, m: {"number": o.number & ~1}),
     _shared_loads("is never invalid", lambda o, m: {"invalidate": Const(0)}),
