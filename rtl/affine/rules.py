@@ -4,10 +4,10 @@ from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, enum, wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.config import SmConfig
 from warploom.arch.encoding import modifier_fields
 from warploom.arch.interfaces import STRIDE_BITS
 from warploom.arch.isa import Op
+from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Cond
 from warploom.rtl.interfaces import SOURCES
 from warploom.rtl.lane_stages import COMPUTED, CONDITIONED
@@ -46,11 +46,11 @@ _COMPARISONS: tuple[tuple[tuple[Op, ...], dict[str, int]], ...] = (
 )
 
 
-def decode_rule(m: Module, config: SmConfig, op: Value, modifiers: Value) -> data.View:
-    """The rule of an instruction."""
+def decode_rule(m: Module, affine: Affine, op: Value, modifiers: Value) -> data.View:
+    """The rule of an instruction, with the operations that `affine` makes eligible."""
     fields = {name: Signal(RULE[name].shape, name=f"rule_{name}") for name in RULE.members}  # some may never be set
     with m.Switch(op):
-        for operations, values in _ARITHMETIC + (_COMPARISONS if config.affine.has_branches else ()):
+        for operations, values in _ARITHMETIC + (_COMPARISONS if affine.has_branches else ()):
             for operation in operations:
                 with m.Case(operation.value):
                     m.d.comb += [fields[name].eq(value) for name, value in values.items()]
@@ -87,6 +87,10 @@ class Rules(wiring.Component):
     Strides are needed only for shifts and comparisons: the stride of the result follows from its ends
     (`warploom.rtl.affine.stride`), and that it fits is one more condition.
 
+    Parameters
+    ----------
+    pipelined : whether there are registers between the stages; without them all four cycles are one.
+
     Members
     -------
     rule, possible, writes_predicate, slots : in the first cycle of an attempt: its rule, that nothing refuses it so
@@ -104,15 +108,20 @@ class Rules(wiring.Component):
     answers: In(data.ArrayLayout(ANSWER, 2))
     holds: Out(1)
 
+    def __init__(self, *, pipelined: bool = True) -> None:
+        self._pipelined = pipelined
+        super().__init__()
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
+        stage = m.d.sync if self._pipelined else m.d.comb
         begun, shifted, compared = (
             Signal(STATE, name=name, reset_less=True) for name in ("begun", "shifted", "compared"))
-        m.d.sync += [shifted.eq(begun), compared.eq(shifted)]
+        stage += [shifted.eq(begun), compared.eq(shifted)]
         for state, news in (
             (begun, self._begin()), (shifted, self._shift(begun)), (compared, self._compare(shifted)),
         ):
-            m.d.sync += [state[name].eq(value) for name, value in news.items()]
+            stage += [state[name].eq(value) for name, value in news.items()]
         first, last = self.answers
         m.d.comb += self.holds.eq(
             compared.possible

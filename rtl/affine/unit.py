@@ -155,7 +155,7 @@ class AffineUnit(wiring.Component):
             taken.entry.eq(self.register_file.entry),
             taken.control.eq(decode(m, Mux(special, Op.MOV, attempt.op), attempt.modifiers)),
             taken.control.combine.eq(Combine.XOR),
-            taken.rule.eq(decode_rule(m, self._config, attempt.op, attempt.modifiers)),
+            taken.rule.eq(decode_rule(m, self._config.affine, attempt.op, attempt.modifiers)),
             taken.special.eq(special),
             taken.immediate.eq(immediate),
             taken.some.eq(executing.any()),

@@ -1,0 +1,135 @@
+# amaranth: UnusedElaboratable=no
+"""What the control processor computes for all lanes at once (docs/contract/fg_simt.md, *Affine execution*)."""
+
+from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from warploom.arch.encoding import modifier_fields
+from warploom.arch.fg_simt.micro import LANE_MODIFIER_BITS, OPERAND_FIELDS, Source
+from warploom.arch.isa import PT, Op
+from warploom.arch.mechanisms import Affine
+from warploom.arch.modifiers import Combine
+from warploom.rtl.affine.ends import EndLane, Ends
+from warploom.rtl.affine.rules import Rules, decode_rule
+from warploom.rtl.affine.stride import StrideFinder
+from warploom.rtl.interfaces import COMPACT, SLOTS, struct
+from warploom.rtl.lane_control import decode
+from warploom.rtl.shared import share
+
+OPERANDS = data.ArrayLayout(struct(OPERAND_FIELDS), SLOTS)
+"""Where the operands a, b and c are."""
+
+PREDICATE = data.StructLayout({"number": 3, "inverted": 1})
+"""A predicate, or its complement; 7 holds in all lanes."""
+
+KNOWN = data.StructLayout({"valid": 1, "word": COMPACT, "holds": 1})
+"""Results for all lanes: a word and a predicate, each unspecified for an instruction that has none."""
+
+LANES = ("first", "last")
+
+
+class Attempt(wiring.Component):
+    """Computes an instruction in the first and the last lane, and decides whether this gives all lanes. Combinational.
+
+    Parameters
+    ----------
+    affine : which operations are eligible.
+
+    Members
+    -------
+    op, modifiers : the operation, modifiers as they are encoded.
+    operands, pred : its operands and predicate operand, resolved.
+    predicate : its predicate result is used.
+    known : its results; valid if they are those of all lanes.
+    """
+
+    op: In(8)
+    modifiers: In(LANE_MODIFIER_BITS)
+    operands: In(OPERANDS)
+    pred: In(PREDICATE)
+    predicate: In(1)
+    known: Out(KNOWN)
+
+    def __init__(self, *, affine: Affine) -> None:
+        self._affine = affine
+        super().__init__()
+        self.rules, self.stride_finder = Rules(pipelined=False), StrideFinder()
+        self.lanes = [EndLane(pipelined=False) for _ in LANES]
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.rules, m.submodules.stride_finder = self.rules, self.stride_finder
+        for end, lane in zip(LANES, self.lanes, strict=True):
+            m.submodules[f"{end}_lane"] = share(platform, "scalar_end_lane", lane, clocked=False)
+        rule = decode_rule(m, self._affine, self.op, self.modifiers)
+        self._give_operands(m)
+        self._give_rules(m, rule)
+        for lane in self.lanes:
+            m.d.comb += [
+                lane.operands.control.eq(decode(m, Mux(self.op == Op.S2R, Op.MOV, self.op), self.modifiers)),
+                lane.operands.control.combine.eq(Combine.XOR),
+                lane.operands.pred.eq(~self.pred.inverted & ~rule.combined),
+            ]
+        self._answer(m, rule)
+        return m
+
+    def _give_operands(self, m: Module) -> None:
+        """Both ends of each slot."""
+        for number, name in enumerate("abc"):
+            m.submodules[f"ends_{name}"] = ends = Ends()
+            operand, slot = self.operands[number], self.rules.slots[number]
+            m.d.comb += [
+                *(ends.value[field].eq(operand[field]) for field in ("base", "stride")),
+                slot.affine.eq(ends.value.stride.any()),
+                slot.stride.eq(ends.value.stride),
+                *(slot[field].eq(ends.ends[field]) for field in ("wraps", "wraps_signed")),
+                *(lane.operands[name].eq(ends.ends[end]) for lane, end in zip(self.lanes, LANES, strict=True)),
+            ]
+
+    def _give_rules(self, m: Module, rule: data.View) -> None:
+        rules, lanes = self.rules, self.lanes
+        compact = Cat(operand.source == Source.CONSTANT for operand in self.operands).all()
+        m.d.comb += [
+            rules.rule.eq(rule),
+            rules.possible.eq(compact & (self.pred.number == PT) & ~rule.outside),
+            rules.writes_predicate.eq(self.predicate),
+            *(rules.conditioned[number].eq(lane.conditioned) for number, lane in enumerate(lanes)),
+            *(rules.computed[number].eq(lane.computed) for number, lane in enumerate(lanes)),
+            *(rules.answers[number][name].eq(getattr(lane, name)) for number, lane in enumerate(lanes)
+              for name in ("verdict", "high")),
+        ]
+
+    def _answer(self, m: Module, rule: data.View) -> None:
+        """The results of the lanes, or of PLOP3."""
+        first, last = self.lanes
+        m.d.comb += [
+            self.stride_finder.first.eq(first.result),
+            self.stride_finder.last.eq(last.result),
+            self.known.word.base.eq(first.result),
+            self.known.word.stride.eq(self.stride_finder.stride),
+            self.known.valid.eq(self.rules.holds & self.stride_finder.fits),
+            self.known.holds.eq(Mux(rule.combined, self._combined(m, rule.combine, first.verdict), first.verdict)),
+        ]
+        if self._affine.has_branches:
+            with m.If(self.op == Op.PLOP3):
+                m.d.comb += [self.known.valid.eq(self._all_uniform()), self.known.holds.eq(self._logic())]
+
+    def _combined(self, m: Module, combine: Value, test: Value) -> Value:
+        """A comparison, combined with the predicate operand."""
+        holds, pred = Signal(name="combined"), ~self.pred.inverted
+        with m.Switch(combine):
+            for name, value in {Combine.AND: test & pred, Combine.OR: test | pred, Combine.XOR: test ^ pred}.items():
+                with m.Case(name.value):
+                    m.d.comb += holds.eq(value)
+        return holds
+
+    def _all_uniform(self) -> Value:
+        """The operands of a PLOP3 are constants."""
+        return Cat((operand.source == Source.PREDICATE) & (operand.base[:3] == PT) for operand in self.operands).all()
+
+    def _logic(self) -> Value:
+        """The bit of the truth table for the constants a, b and c."""
+        (offset, bits), = [(offset, bits) for name, offset, bits in modifier_fields(Op.PLOP3) if name == "lut"]
+        row = Cat(~operand.stride[0] for operand in reversed(self.operands))
+        return self.modifiers[offset : offset + bits].bit_select(row, 1)
