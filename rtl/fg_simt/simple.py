@@ -1,19 +1,18 @@
 # amaranth: UnusedElaboratable=no
 """The simple unit of an SAU: operations that execute in one cycle (docs/contract/fg_simt.md, *Lanes*)."""
 
-from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth import Module, Mux, Value
 from amaranth.lib import data, enum, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.encoding import modifier_fields
-from warploom.arch.fg_simt.micro import LANE_MODIFIER_BITS
-from warploom.arch.fg_simt.sizes import FIRST_SAU, LANES, LATENCY, SECOND_SAU
+from warploom.arch.fg_simt.sizes import FIRST_SAU, LATENCY, SECOND_SAU
 from warploom.arch.isa import Op
+from warploom.rtl.fg_simt.lane_unit import LaneUnit
 from warploom.rtl.float.compare import COMPARISON, MODIFIERS, Compare
 from warploom.rtl.float.compare import OPERANDS as COMPARED
 from warploom.rtl.lane_control import CONTROL, decode
 from warploom.rtl.lane_stages import Compute, Condition, Finish
-from warploom.rtl.shared import share
 
 SIMPLE = tuple(sorted({*LATENCY} - FIRST_SAU - SECOND_SAU - {Op.S2R}))
 """Operations of the unit; an S2R comes as a MOV."""
@@ -34,9 +33,9 @@ SIMPLE_CONTROL = data.StructLayout({
 SIMPLE_OPERANDS = data.StructLayout({"control": SIMPLE_CONTROL, "a": 32, "b": 32, "c": 32, "pred": 1})
 
 
-def decode_simple(m: Module, op: Value, modifiers: Value) -> data.View:
-    """The control signals of an operation."""
-    control = Signal(SIMPLE_CONTROL, name="simple_control")
+def decode_simple(m: Module, op: Value, modifiers: Value, operands: data.View) -> None:
+    """Drive the control signals of an operation."""
+    control = operands.control
     integer = Mux(op == Op.PLOP3.value, Op.LOP3.value, op)
     m.d.comb += control.integer.eq(decode(m, integer, modifiers))
     with m.Switch(op):
@@ -49,7 +48,6 @@ def decode_simple(m: Module, op: Value, modifiers: Value) -> data.View:
                 m.d.comb += [control.is_float.eq(1), control.compare.operation.eq(comparison)]
                 m.d.comb += [control.compare[name].eq(modifiers[offset : offset + bits])
                              for name, offset, bits in modifier_fields(operation)]
-    return control
 
 
 class SimpleLane(wiring.Component):
@@ -94,44 +92,9 @@ class SimpleLane(wiring.Component):
         return m
 
 
-class SimpleUnit(wiring.Component):
-    """Executes the operations of `SIMPLE` on a group of eight threads: one group in each cycle, no stalls.
-
-    What enters in cycle t is held in a register; it executes in t + 1, in which the results can be forwarded.
-
-    Members
-    -------
-    op, modifiers : the operation that enters.
-    a, b, c, pred : operand words and predicate operand of each lane.
-    result, verdict : words and predicates of the group that entered in the cycle before; unspecified if its operation
-        has none.
-    """
+class SimpleUnit(LaneUnit):
+    """Executes the operations of `SIMPLE` on a group of eight threads: one group in each cycle, no stalls. Results are
+    there in the cycle after that in which a group enters, in which they can be forwarded."""
 
     def __init__(self) -> None:
-        words = data.ArrayLayout(32, LANES)
-        super().__init__({
-            "op": In(8), "modifiers": In(LANE_MODIFIER_BITS), **{slot: In(words) for slot in "abc"}, "pred": In(LANES),
-            "result": Out(words), "verdict": Out(LANES),
-        })
-
-    def elaborate(self, platform: object) -> Module:
-        m = Module()
-        control = Signal(SIMPLE_CONTROL, reset_less=True)
-        m.d.sync += control.eq(decode_simple(m, self.op, self.modifiers))
-        verdicts = []
-        for number in range(LANES):
-            lane = SimpleLane()
-            m.submodules[f"lane_{number}"] = share(platform, "simple_lane", lane, clocked=False)
-            held = {slot: Signal(32, name=f"{slot}_{number}", reset_less=True) for slot in "abc"}
-            pred = Signal(name=f"pred_{number}", reset_less=True)
-            m.d.sync += [*(word.eq(getattr(self, slot)[number]) for slot, word in held.items()),
-                         pred.eq(self.pred[number])]
-            m.d.comb += [
-                lane.operands.control.eq(control),
-                *(lane.operands[slot].eq(word) for slot, word in held.items()),
-                lane.operands.pred.eq(pred),
-                self.result[number].eq(lane.result),
-            ]
-            verdicts.append(lane.verdict)
-        m.d.comb += self.verdict.eq(Cat(*verdicts))
-        return m
+        super().__init__(name="simple_lane", lane=SimpleLane, decode=decode_simple, clocked=False)

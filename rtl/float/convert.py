@@ -1,3 +1,4 @@
+# amaranth: UnusedElaboratable=no
 """Conversion between integers and single precision, in a pipeline of three stages."""
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value

@@ -1,3 +1,4 @@
+# amaranth: UnusedElaboratable=no
 """Division of single precision and of integers, by one radix-4 divider."""
 
 from amaranth import Cat, Const, Module, Mux, ResetSignal, Signal, Value, signed

@@ -1,3 +1,4 @@
+# amaranth: UnusedElaboratable=no
 """Fused multiply-add: the additions and products of a lane, in one pipeline of five stages."""
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value

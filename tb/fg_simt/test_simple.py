@@ -55,7 +55,7 @@ def stimuli() -> Iterator[Stimulus]:
         op = rng.choice(SIMPLE)
         a, b, c = (words(rng, op) for _ in range(3))
         b = [rng.choice((x, y, y, y)) for x, y in zip(a, b, strict=True)]
-        yield {"op": op, "modifiers": modifiers(rng, op), "pred": rng.getrandbits(LANES),
+        yield {"enters": 1, "op": op, "modifiers": modifiers(rng, op), "pred": rng.getrandbits(LANES),
                **{slot: join(column, 32) for slot, column in zip("abc", (a, b, c), strict=True)}}
 
 

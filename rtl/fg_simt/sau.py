@@ -1,0 +1,196 @@
+# amaranth: UnusedElaboratable=no
+"""The arithmetic units SAU0 and SAU1 (docs/contract/fg_simt.md, *Lanes in hardware*; [AFFINE], section 4)."""
+
+from collections.abc import Iterable, Mapping
+
+from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.fifo import SyncFIFO
+from amaranth.lib.wiring import In, Out
+
+from warploom.arch.fg_simt.sizes import DIVISIONS, LANES, LATENCY
+from warploom.arch.isa import Op
+from warploom.rtl.fg_simt.lane_unit import LaneUnit
+from warploom.rtl.fg_simt.long_units import (
+    CONVERSIONS,
+    FUSED,
+    PRODUCTS,
+    conversion_unit,
+    division_unit,
+    fused_unit,
+    product_unit,
+)
+from warploom.rtl.fg_simt.sau_ports import GROUP, RESULT, results
+from warploom.rtl.fg_simt.simple import SIMPLE, SimpleUnit
+from warploom.rtl.interfaces import unstoppable
+from warploom.rtl.select import merge_many
+
+ABOUT = data.StructLayout({name: GROUP[name].shape for name in ("group", "destination", "predicate", "execute")})
+"""What is known of the results of a group before they are there."""
+
+DIVIDED = 2
+"""Groups of divisions that are under way at once, at most."""
+
+
+class Pipelines(wiring.Component):
+    """Units of several latencies, one result in a cycle. A group that enters in t has its result in t + latency.
+
+    Parameters
+    ----------
+    units : units, and the operations of each. Those of a unit have one latency.
+
+    Members
+    -------
+    enter : a group enters; other operations than these are ignored. No two groups may have their results in one cycle.
+    result : results; words and predicates are 0 if there is none.
+    """
+
+    def __init__(self, units: Mapping[tuple[Op, ...], LaneUnit]) -> None:
+        self._units = {LATENCY[operations[0]]: (operations, unit) for operations, unit in units.items()}
+        super().__init__({"enter": In(unstoppable(GROUP)), "result": Out(RESULT)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        entering, last = self.enter.payload, max(self._units)
+        starts, ends = ({latency: Signal(name=f"{what}_{latency}") for latency in self._units}
+                        for what in ("starts", "ends"))
+        for latency, (operations, unit) in self._units.items():
+            m.submodules[f"unit_{latency}"] = unit
+            steps = Signal(latency, name=f"steps_{latency}")
+            m.d.comb += [starts[latency].eq(self.enter.valid & is_one_of(entering.op, operations)),
+                         ends[latency].eq(steps[-1])]
+            m.d.sync += steps.eq(Cat(starts[latency], steps))
+            connect_unit(m, entering, unit, starts[latency])
+        line = [Signal(ABOUT, name=f"about_{places}", reset_less=True) for places in range(last + 1)]
+        for place, about in enumerate(line[:last]):
+            m.d.sync += about.eq(line[place + 1])
+            if place + 1 in starts:
+                with m.If(starts[place + 1]):
+                    m.d.sync += [about[name].eq(entering[name]) for name, _ in ABOUT]
+        self._choose(m, line[0], ends)
+        return m
+
+    def _choose(self, m: Module, about: data.View, ends: Mapping[int, Signal]) -> None:
+        """The result of the unit that ends."""
+        ended, result, units = Cat(ends.values()), self.result, [unit for _, unit in self._units.values()]
+        verdicts = [unit.verdict if "verdict" in unit.signature.members else Value.cast(0) for unit in units]
+        m.d.comb += [
+            *(result[name].eq(about[name]) for name, _ in ABOUT),
+            result.destination.valid.eq(about.destination.valid & ended.any()),
+            result.predicate.valid.eq(about.predicate.valid & ended.any()),
+            *(word.eq(merge_many(ended, [unit.result[lane] for unit in units]))
+              for lane, word in enumerate(result.words)),
+            result.verdicts.eq(merge_many(ended, verdicts)),
+        ]
+
+
+class Division(wiring.Component):
+    """The divider of each lane, and what is known of its groups. A group may enter every 16 cycles; its result, without
+    predicate, is there 21 cycles later, from a register.
+
+    Members
+    -------
+    enter : a group enters; other operations than divisions are ignored.
+    write, done : a result, and whether there is one.
+    """
+
+    def __init__(self) -> None:
+        super().__init__({"enter": In(unstoppable(GROUP)), "write": Out(RESULT), "done": Out(1)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.unit = unit = division_unit()
+        m.submodules.waiting = waiting = SyncFIFO(width=ABOUT.size, depth=DIVIDED)
+        entering, starts, about = self.enter.payload, Signal(), data.View(ABOUT, waiting.r_data)
+        connect_unit(m, entering, unit, starts)
+        m.d.comb += [
+            starts.eq(self.enter.valid & is_one_of(entering.op, DIVISIONS)),
+            waiting.w_en.eq(starts), waiting.w_data.eq(Cat(entering[name] for name, _ in ABOUT)),
+            waiting.r_en.eq(unit.done), self.done.eq(unit.done),
+            *(self.write[name].eq(about[name]) for name, _ in ABOUT),
+            self.write.destination.valid.eq(about.destination.valid & unit.done),
+            self.write.predicate.valid.eq(0),
+            self.write.words.eq(unit.result),
+        ]
+        return m
+
+
+class FirstSau(wiring.Component):
+    """SAU0: simple operations, multiply-add and conversion. A group that enters in t has its result in t + L.
+
+    Members
+    -------
+    enter : a group reads its operands.
+    holds : in the next cycle, its executing lanes: of a collect those in which the predicate holds.
+    result, write : results (`results`).
+    """
+
+    def __init__(self) -> None:
+        super().__init__(sau_ports())
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.pipelines = pipelines = Pipelines(
+            {SIMPLE: SimpleUnit(), CONVERSIONS: conversion_unit(), FUSED: fused_unit()})
+        connect_pipelines(m, self, pipelines)
+        m.d.comb += self.write.eq(written(m, self.result))
+        return m
+
+
+class SecondSau(wiring.Component):
+    """SAU1: simple operations, integer multiplication and division. Of a division, which has a result every 16 cycles,
+    the register of the divider is the write port.
+
+    Members
+    -------
+    enter, holds, result, write : as of `FirstSau`. No other operation may have a result in the cycle before that in
+        which one of a division is written.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(sau_ports())
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.pipelines = pipelines = Pipelines({SIMPLE: SimpleUnit(), PRODUCTS: product_unit()})
+        m.submodules.division = division = Division()
+        connect_pipelines(m, self, pipelines)
+        m.d.comb += [
+            division.enter.valid.eq(self.enter.valid), division.enter.payload.eq(self.enter.payload),
+            self.write.eq(Mux(division.done, division.write, written(m, self.result))),
+        ]
+        return m
+
+
+def sau_ports() -> dict[str, wiring.Member]:
+    """The ports of both SAUs."""
+    return {"enter": In(unstoppable(GROUP)), "holds": Out(LANES), **results()}
+
+
+def is_one_of(op: Value, operations: Iterable[Op]) -> Value:
+    """Whether an operation is among some."""
+    return Cat(op == operation.value for operation in operations).any()
+
+
+def connect_unit(m: Module, entering: data.View, unit: LaneUnit, starts: Value) -> None:
+    """The group that enters a unit."""
+    names = [name for name, member in unit.signature.members.items() if member.flow is In and name != "enters"]
+    m.d.comb += [unit.enters.eq(starts), *(getattr(unit, name).eq(entering[name]) for name in names)]
+
+
+def connect_pipelines(m: Module, sau: FirstSau | SecondSau, pipelines: Pipelines) -> None:
+    """The ports that both SAUs connect alike."""
+    executing = Signal(LANES, reset_less=True)
+    m.d.sync += executing.eq(sau.enter.payload.execute)
+    m.d.comb += [
+        pipelines.enter.valid.eq(sau.enter.valid), pipelines.enter.payload.eq(sau.enter.payload),
+        sau.result.eq(pipelines.result), sau.holds.eq(executing),
+    ]
+
+
+def written(m: Module, result: data.View) -> data.View:
+    """A result in the cycle after it is there."""
+    late, write, valid = Signal(RESULT, name="late", reset_less=True), Signal(RESULT, name="written"), Signal(2)
+    m.d.sync += [late.eq(result), valid.eq(Cat(result.destination.valid, result.predicate.valid))]
+    m.d.comb += [write.eq(late), write.destination.valid.eq(valid[0]), write.predicate.valid.eq(valid[1])]
+    return write
