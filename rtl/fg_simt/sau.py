@@ -20,7 +20,7 @@ from warploom.rtl.fg_simt.long_units import (
     fused_unit,
     product_unit,
 )
-from warploom.rtl.fg_simt.sau_ports import GROUP, RESULT, results
+from warploom.rtl.fg_simt.sau_ports import GROUP, RESULT, results, written
 from warploom.rtl.fg_simt.simple import SIMPLE, SimpleUnit
 from warploom.rtl.interfaces import unstoppable
 from warploom.rtl.select import merge_many
@@ -186,11 +186,3 @@ def connect_pipelines(m: Module, sau: FirstSau | SecondSau, pipelines: Pipelines
         pipelines.enter.valid.eq(sau.enter.valid), pipelines.enter.payload.eq(sau.enter.payload),
         sau.result.eq(pipelines.result), sau.holds.eq(executing),
     ]
-
-
-def written(m: Module, result: data.View) -> data.View:
-    """A result in the cycle after it is there."""
-    late, write, valid = Signal(RESULT, name="late", reset_less=True), Signal(RESULT, name="written"), Signal(2)
-    m.d.sync += [late.eq(result), valid.eq(Cat(result.destination.valid, result.predicate.valid))]
-    m.d.comb += [write.eq(late), write.destination.valid.eq(valid[0]), write.predicate.valid.eq(valid[1])]
-    return write

@@ -1,5 +1,6 @@
 """What SAUs and SLU take and give (docs/contract/fg_simt.md, *Lanes in hardware*)."""
 
+from amaranth import Cat, Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import Out
 
@@ -31,3 +32,11 @@ def results() -> dict[str, wiring.Member]:
     """Results of a unit, functions of registers: `result` in the last cycle of execution, to be forwarded; `write` one
     cycle later, to be forwarded and written. Those of a division are in `write` alone."""
     return {"result": Out(RESULT), "write": Out(RESULT)}
+
+
+def written(m: Module, result: data.View) -> data.View:
+    """A result in the cycle after it is there."""
+    late, write, valid = Signal(RESULT, name="late", reset_less=True), Signal(RESULT, name="written"), Signal(2)
+    m.d.sync += [late.eq(result), valid.eq(Cat(result.destination.valid, result.predicate.valid))]
+    m.d.comb += [write.eq(late), write.destination.valid.eq(valid[0]), write.predicate.valid.eq(valid[1])]
+    return write

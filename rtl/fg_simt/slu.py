@@ -1,0 +1,72 @@
+# amaranth: UnusedElaboratable=no
+"""The unit that writes loads back, SLU (docs/contract/fg_simt.md, *Lanes in hardware*)."""
+
+from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from warploom.arch.fg_simt.sizes import GROUPS, LANES, REGISTERS, SLWQ_ENTRIES
+from warploom.rtl.fg_simt.issue_ports import reading, write_back
+from warploom.rtl.fg_simt.memory_ports import ARRIVING, PLACE_BITS, WORDS
+from warploom.rtl.fg_simt.sau_ports import KEPT, results, written
+
+HELD = data.StructLayout({
+    "kept": KEPT, "number": range(REGISTERS), "group": range(GROUPS), "execute": LANES, "words": WORDS})
+"""A group of a load while its elements are extended."""
+
+
+class LoadUnit(wiring.Component):
+    """Extends the elements of a load, one group in each cycle, no stalls. A group that reads in t has its result in
+    t + 1.
+
+    Members
+    -------
+    arrive, arriving : a row comes to the memory unit. The executing lanes of a load are kept until its write-back.
+    read : the group whose words are read.
+    place, words : its place in the SLDQs, and what is there, in the same cycle.
+    result, write : results (`results`), without predicates.
+    """
+
+    def __init__(self) -> None:
+        super().__init__({
+            "arrive": In(1), "arriving": In(ARRIVING), "read": In(reading(write_back(KEPT))),
+            "place": Out(PLACE_BITS), "words": In(WORDS), **results(),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        read, valid = self.read.operation, Signal()
+        held = Signal(HELD, reset_less=True)
+        m.d.sync += [
+            valid.eq(self.read.valid & read.destination.valid),
+            held.kept.eq(read.kept), held.number.eq(read.destination.number), held.group.eq(self.read.group),
+            held.execute.eq(self._executing(m)), held.words.eq(self.words),
+        ]
+        m.d.comb += [
+            self.place.eq(Cat(self.read.group, read.place)),
+            self.result.destination.number.eq(held.number), self.result.destination.valid.eq(valid),
+            self.result.group.eq(held.group), self.result.execute.eq(held.execute),
+            *(word.eq(extended(loaded, held.kept))
+              for word, loaded in zip(self.result.words, held.words, strict=True)),
+            self.write.eq(written(m, self.result)),
+        ]
+        return m
+
+    def _executing(self, m: Module) -> Value:
+        """The executing lanes of the group that reads. Of a vector load they come all at once."""
+        masks = Signal(data.ArrayLayout(LANES, SLWQ_ENTRIES * GROUPS), reset_less=True)
+        row = self.arriving.row
+        for number, mask in enumerate(masks):
+            entry, group = divmod(number, GROUPS)
+            of_vector = row.data[0].word_select(group, LANES)
+            comes = Mux(row.instruction.vector, row.instruction.place[-len(self.read.operation.place):] == entry,
+                        row.instruction.place == number)
+            with m.If(self.arrive & row.instruction.loads & comes):
+                m.d.sync += mask.eq(Mux(row.instruction.vector, of_vector, row.execute))
+        return masks[self.place]
+
+
+def extended(word: Value, kept: data.View) -> Value:
+    """The element at the low end of a word, as a word."""
+    low = Cat(word[:8], Mux(kept.size == 0, (kept.signed & word[7]).replicate(8), word[8:16]))
+    return Mux(kept.size[1], word, Cat(low, (kept.signed & low[15]).replicate(16)))
