@@ -11,6 +11,7 @@ from warploom.arch.isa import PT, Op
 from warploom.arch.modifiers import Access
 from warploom.rtl.fg_simt.issue_ports import SAUS as SAU_COUNT
 from warploom.rtl.fg_simt.issue_ports import SOURCES, micro
+from warploom.rtl.fg_simt.sau_ports import KEPT
 from warploom.rtl.interfaces import struct
 
 OPERAND = struct(OPERAND_FIELDS)
@@ -27,20 +28,29 @@ PAYLOAD = data.StructLayout({
     "operands": data.ArrayLayout(OPERAND, SOURCES)})
 """What the lanes need of an operation beside its registers, mask and PC."""
 
-KEPT = data.StructLayout({"access": len(Access).bit_length()})
-"""What the SLU needs of a load: how its bytes are extended."""
-
 ISSUED = micro(PAYLOAD, KEPT)
 """An operation as the issue unit has it."""
 
 SAUS = {Unit.EITHER: 0b11, Unit.FIRST: 0b01, Unit.SECOND: 0b10, Unit.DIVIDE: 0b10, Unit.SGU: 0}
-LOADS = (Op.LD, Op.ATOM)
+LOADS, ATOMIC_OPS = (Op.LD, Op.ATOM), (Op.ATOM, Op.RED)
 
 
 def modifier(op: Op, name: str, modifiers: Value) -> Value:
     """One of the modifiers of an operation."""
     offset, bits = next((offset, bits) for field, offset, bits in modifier_fields(op) if field == name)
     return modifiers[offset : offset + bits]
+
+
+def size_of(op: Value, modifiers: Value) -> Value:
+    """Bytes that a lane accesses, as logarithm."""
+    access = modifier(Op.LD, "access", modifiers)
+    return Mux(one_of(op, ATOMIC_OPS) | (access == Access.B32.value), 2, access[1])
+
+
+def _is_signed(op: Value, modifiers: Value) -> Value:
+    """Whether what is loaded is extended with its sign."""
+    access = modifier(Op.LD, "access", modifiers)
+    return (op == Op.LD.value) & Cat(access == kind.value for kind in (Access.S8, Access.S16)).any()
 
 
 def one_of(value: Value, choices: tuple[Op, ...]) -> Value:
@@ -72,8 +82,8 @@ class MicroDecoder(wiring.Component):
             issued.vector.eq(given.kind == Kind.VECTOR.value),
             issued.load.eq(one_of(given.op, LOADS)),
             issued.predicates.eq(self._read(m)),
-            issued.kept.access.eq(Mux(given.op == Op.LD.value, modifier(Op.LD, "access", given.modifiers),
-                                      Access.B32.value)),
+            issued.kept.size.eq(size_of(given.op, given.modifiers)),
+            issued.kept.signed.eq(_is_signed(given.op, given.modifiers)),
             *(payload[name].eq(given[name]) for name in ("op", "modifiers", "offset", "operands")),
             *(payload[name].eq(Cat(given[name], given[f"{name}_not"])) for name in ("guard", "pred")),
         ]
