@@ -134,8 +134,10 @@ class Host:
     def _launch(self, i: Instruction, launch: Launch) -> Steps[None]:
         """Loads the launch block, runs the kernel, and comes back."""
         address, words = self._registers.slot(i, 1), []
+        if address % 4:
+            raise StopError(Cause.MISALIGNED, self._pc)
         for number in range(len(LaunchBlock._fields)):
-            answer = yield from self._port.access(Request(address + 4 * number))
+            answer = yield from self._port.access(Request(address + 4 * number & 0xFFFFFFFF))
             if answer.error:
                 raise StopError(Cause.BUS, self._pc)
             words.append(int.from_bytes(answer.data, "little"))

@@ -106,6 +106,7 @@ BASELINE = Mechanism(
         Unit("AddressUnit", "warploom.rtl.fg_simt.address.AddressUnit", alone=True),
         Unit("Coalescer", "warploom.rtl.fg_simt.coalesce.Coalescer", alone=True),
         Unit("Fetch", "warploom.rtl.fg_simt.fetch.Fetch", probe=PROBE, alone=True),
+        Unit("Host", "warploom.rtl.fg_simt.host.Host", probe=PROBE, alone=True),
         Unit("SharedLoads", "warploom.rtl.fg_simt.shared_loads.SharedLoads", probe=PROBE, alone=True),
         Unit("Fragments", "warploom.rtl.fg_simt.fragments.Fragments", probe=PROBE, alone=True),
         Unit("Threads", "warploom.rtl.fg_simt.threads.Threads", alone=True),

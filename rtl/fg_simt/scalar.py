@@ -1,0 +1,103 @@
+"""The control processor's registers and integer unit (docs/contract/fg_simt.md, *Host mode*)."""
+
+from amaranth import Cat, Const, Module, Mux, Signal
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from warploom.arch.fg_simt.micro import LANE_MODIFIER_BITS
+from warploom.arch.fg_simt.sizes import PREDICATES, REGISTERS
+from warploom.arch.isa import PT, RZ, Op
+from warploom.rtl.fg_simt.instruction import INSTRUCTION
+from warploom.rtl.lane_control import Unit, decode
+from warploom.rtl.lane_stages import COMPUTED, CONDITIONED, OPERANDS, Compute, Condition, Finish
+
+CARRYING = (Op.IADD, Op.ISUB, Op.IMAD)
+"""Operations whose predicate operand is a carry or borrow: without one it is 0."""
+
+
+class ScalarRegisters(wiring.Component):
+    """32 registers and 7 predicates, zero at reset. Reads are combinational; writes at the end of the cycle.
+
+    Members
+    -------
+    instruction : what is read for and written by.
+    words : the operands in its three slots: registers, or its immediate.
+    executes : whether its guard holds.
+    pred : its predicate operand, or the carry.
+    write, word : its destination takes a word.
+    verdict, holds : its predicate takes a value.
+    """
+
+    def __init__(self) -> None:
+        super().__init__({
+            "instruction": In(INSTRUCTION), "words": Out(data.ArrayLayout(32, 3)), "executes": Out(1), "pred": Out(1),
+            "write": In(1), "word": In(32), "verdict": In(1), "holds": In(1),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        i = self.instruction
+        registers, predicates = Signal(data.ArrayLayout(32, REGISTERS)), Signal(PREDICATES)
+        shown = Cat(predicates, Const(1, 1))  # PT holds
+        carry = Cat(i.op == op.value for op in CARRYING).any()
+        for slot in range(3):
+            number = i[f"src{slot}"]
+            register = Mux(number == RZ, 0, registers[number[: (REGISTERS - 1).bit_length()]])
+            m.d.comb += self.words[slot].eq(Mux(i.imm_slot == slot, i.imm, register))
+        m.d.comb += [
+            self.executes.eq(shown.bit_select(i.guard, 1) ^ i.guard_not),
+            self.pred.eq((shown.bit_select(i.psrc, 1) ^ i.psrc_not) & ~(carry & (i.psrc == PT))),
+        ]
+        with m.If(self.write & (i.dst != RZ)):
+            m.d.sync += registers[i.dst[: (REGISTERS - 1).bit_length()]].eq(self.word)
+        with m.If(self.verdict & (i.pdst != PT)):
+            m.d.sync += predicates.bit_select(i.pdst, 1).eq(self.holds)
+        return m
+
+
+class ScalarUnit(wiring.Component):
+    """The stages of the integer lane: all operations but products in the same cycle, products in three cycles.
+
+    Members
+    -------
+    op, modifiers, a, b, c, pred : operation and operands.
+    result, verdict : word and predicate in the same cycle; unspecified of a product.
+    product, carry : word and predicate of the product that was there two cycles before; unspecified of others.
+    """
+
+    def __init__(self) -> None:
+        super().__init__({
+            "op": In(8), "modifiers": In(LANE_MODIFIER_BITS), **dict.fromkeys("abc", In(32)), "pred": In(1),
+            "result": Out(32), "verdict": Out(1), "product": Out(32), "carry": Out(1),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        given = Signal(OPERANDS)
+        m.submodules.condition = condition = Condition()
+        m.d.comb += [given.control.eq(decode(m, self.op, self.modifiers)), condition.operands.eq(given),
+                     *(given[name].eq(getattr(self, name)) for name in ("a", "b", "c", "pred"))]
+        self._at_once(m, condition.conditioned)
+        self._multiply(m, condition.conditioned)
+        return m
+
+    def _at_once(self, m: Module, conditioned: data.View) -> None:
+        m.submodules.compute = compute = Compute()
+        m.submodules.finish = finish = Finish()
+        m.d.comb += [
+            compute.conditioned.eq(conditioned), compute.conditioned.digits.eq(0),
+            compute.conditioned.control.accumulate.eq(0),
+            finish.computed.eq(compute.computed),
+            self.result.eq(finish.result), self.verdict.eq(finish.verdict),
+        ]
+
+    def _multiply(self, m: Module, conditioned: data.View) -> None:
+        m.submodules.reduce = reduce = Compute()
+        m.submodules.add = add = Finish()
+        first, second = Signal(CONDITIONED, reset_less=True), Signal(COMPUTED, reset_less=True)
+        m.d.sync += [first.eq(conditioned), second.eq(reduce.computed)]
+        m.d.comb += [
+            reduce.conditioned.eq(first), reduce.conditioned.control.unit.eq(Unit.PRODUCT),
+            add.computed.eq(second),
+            self.product.eq(add.result), self.carry.eq(add.verdict),
+        ]
