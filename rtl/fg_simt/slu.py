@@ -5,6 +5,7 @@ from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from warploom.arch.config import LANES as THREADS
 from warploom.arch.fg_simt.sizes import GROUPS, LANES, REGISTERS, SLWQ_ENTRIES
 from warploom.rtl.fg_simt.issue_ports import reading, write_back
 from warploom.rtl.fg_simt.memory_ports import ARRIVING, PLACE_BITS, WORDS
@@ -53,8 +54,10 @@ class LoadUnit(wiring.Component):
         return m
 
     def _executing(self, m: Module) -> Value:
-        """The executing lanes of the group that reads. Of a vector load they come all at once."""
-        masks = Signal(data.ArrayLayout(LANES, SLWQ_ENTRIES * GROUPS), reset_less=True)
+        """The executing lanes of the group that reads. Of a vector load they come all at once. Those of all groups are
+        taken with group 0: a vector load that issues a cycle after the write-back may bring others for the entry while
+        group 3 reads."""
+        masks, rest = Signal(data.ArrayLayout(LANES, SLWQ_ENTRIES * GROUPS), reset_less=True), Signal(THREADS)
         row = self.arriving.row
         for number, mask in enumerate(masks):
             entry, group = divmod(number, GROUPS)
@@ -63,7 +66,9 @@ class LoadUnit(wiring.Component):
                         row.instruction.place == number)
             with m.If(self.arrive & row.instruction.loads & comes):
                 m.d.sync += mask.eq(Mux(row.instruction.vector, of_vector, row.execute))
-        return masks[self.place]
+        now = Mux(self.read.group == 0, masks.as_value().word_select(self.read.operation.place, THREADS), rest)
+        m.d.sync += rest.eq(now[LANES:])
+        return now[:LANES]
 
 
 def extended(word: Value, kept: data.View) -> Value:

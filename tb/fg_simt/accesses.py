@@ -10,16 +10,11 @@ from warploom.arch.fg_simt.micro import Kind
 from warploom.arch.fg_simt.sizes import GROUPS, LANES, LINE, Cause
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.l1 import Operation
-from warploom.arch.modifiers import Access, Atom, DType
+from warploom.arch.modifiers import Access
+from warploom.golden_model.fg_simt.cached_memory import ATOMICS
 from warploom.golden_model.fg_simt.lanes import Addresses, size_of
 from warploom.golden_model.fg_simt.micro import TRUE, ZERO, Micro, micro
 from warploom.tb.fg_simt.test_coalesce import addresses
-
-ATOMICS = {
-    (Atom.ADD, DType.U32): Operation.ADD, (Atom.MIN, DType.U32): Operation.UMIN, (Atom.MIN, DType.S32): Operation.MIN,
-    (Atom.MAX, DType.U32): Operation.UMAX, (Atom.MAX, DType.S32): Operation.MAX, (Atom.AND, DType.U32): Operation.AND,
-    (Atom.OR, DType.U32): Operation.OR, (Atom.XOR, DType.U32): Operation.XOR, (Atom.EXCH, DType.U32): Operation.EXCH,
-}
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from warploom.arch.fg_simt.code import ATOMICS
@@ -9,6 +10,7 @@ from warploom.arch.fg_simt.micro import Kind
 from warploom.arch.fg_simt.sizes import DIVISIONS, FIRST_SAU, LATENCY, PREDICATES, REGISTERS, SECOND_SAU
 from warploom.arch.interfaces import STRIDE_BITS
 from warploom.arch.isa import MODIFIERS, PT, RZ, Instruction, Op
+from warploom.arch.memory_map import CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW
 from warploom.arch.modifiers import MODIFIER_KINDS, Access, Combine, Cond, DType, Space
 from warploom.golden_model.compact import Compact
 from warploom.golden_model.fg_simt.micro import (
@@ -29,17 +31,21 @@ from warploom.golden_model.fg_simt.micro import (
 MOODS: dict[str, dict[str, float]] = {
     "all": {}, "simple": {"simple": 20}, "latencies": {"first": 8, "second": 8}, "divisions": {"divide": 6},
     "memory": {"load": 10, "store": 6, "vector": 4}, "branches": {"collect": 6},
+    "lines": {"vector": 60},
 }
 """How often each form of operations comes, beside `WEIGHTS`."""
 
-WEIGHTS = {"simple": 6, "first": 2, "second": 1.5, "divide": 0.4, "load": 2, "store": 1.5, "vector": 0.7, "collect": 1}
+WEIGHTS = {"simple": 6, "move": 0.5, "first": 2, "second": 1.5, "divide": 0.4, "load": 2, "store": 1.5, "vector": 0.7,
+           "collect": 1}
+ACCESSES = (Op.LD, Op.ST, Op.ATOM, Op.RED)
+WINDOWS = (SHARED_WINDOW, LOCAL_WINDOW, CONST_WINDOW, PARAM_WINDOW)
 TESTING = (Op.ISETP, Op.FSETP, Op.PLOP3)
 """Operations that write no register."""
 
 FORMS: dict[str, tuple[Op, ...]] = {
     "simple": tuple(sorted(set(LATENCY) - FIRST_SAU - SECOND_SAU - {Op.S2R})), "first": tuple(sorted(FIRST_SAU)),
     "second": tuple(sorted(SECOND_SAU - DIVISIONS)), "divide": tuple(sorted(DIVISIONS)),
-    "load": (Op.LD, Op.LD, Op.ATOM), "store": (Op.ST, Op.RED), "vector": (Op.LD,),
+    "move": (Op.MOV,), "load": (Op.LD, Op.LD, Op.ATOM), "store": (Op.ST, Op.RED), "vector": (Op.LD,),
 }
 
 CONVERTED = tuple(kind for kind in DType if not kind.is_wide and kind not in (DType.F16, DType.B16))
@@ -90,8 +96,10 @@ def random_micro(rng: random.Random, mood: str, named: Pool) -> Micro:
         imm_slot=2 if op is Op.LD else 3, **modifiers(rng, op))
     pred = FALSE if op in CARRYING and rng.random() < 0.7 else rng.choice((TRUE, _predicate(rng, named)))
     if form == "vector":
-        return micro(pc, mask, i, operands=_line(rng), guard=TRUE, pred=TRUE, kind=Kind.VECTOR)
-    kind = Kind.ACCESS if op in (Op.LD, Op.ST, Op.ATOM, Op.RED) else Kind.COMPUTE
+        i = replace(i, space=Space.GLOBAL)
+        return micro(pc, mask or 1, i, operands=_line(rng, i.access.size, i.imm), guard=TRUE, pred=TRUE,
+                     kind=Kind.VECTOR)
+    kind = Kind.ACCESS if op in ACCESSES else Kind.COMPUTE
     return micro(pc, mask, i, operands=_operands(rng, op, named), guard=guard, pred=pred, kind=kind)
 
 
@@ -109,17 +117,20 @@ def _predicate(rng: random.Random, named: Pool) -> Predicate:
 
 
 def _operands(rng: random.Random, op: Op, named: Pool) -> Operands:
-    a, b, c = (_operand(rng, op, named) for _ in range(3))
+    a, b, c = (_operand(rng, op, slot, named) for slot in range(3))
     return a, b, c
 
 
-def _operand(rng: random.Random, op: Op, named: Pool) -> Operand:
+def _operand(rng: random.Random, op: Op, slot: int, named: Pool) -> Operand:
     if op is Op.PLOP3:
         return Predicate(rng.choice((*named.predicates, PT)), rng.random() < 0.2)
     if rng.random() < 0.65:
         return Register(rng.choice(named.registers))
-    if op is Op.MOV and rng.random() < 0.5:
+    if op is Op.MOV and slot == 0 and rng.random() < 0.5:
         return Position(rng.randrange(3))
+    if op in ACCESSES and slot < 2:
+        high = (0, 0x7000, *(window >> 32 for window in WINDOWS))
+        return Compact(rng.choice(high)) if slot else Compact(4 * rng.getrandbits(8), rng.choice((0, 4, 4, 1)))
     return rng.choice((ZERO, Compact(rng.getrandbits(32)), Compact(rng.getrandbits(32), _stride(rng))))
 
 
@@ -127,6 +138,7 @@ def _stride(rng: random.Random) -> int:
     return rng.choice((1, 4, -1, rng.randrange(-1 << STRIDE_BITS - 1, 1 << STRIDE_BITS - 1)))
 
 
-def _line(rng: random.Random) -> Operands:
-    """Operands of a vector load."""
-    return Compact(rng.getrandbits(32), rng.choice((1, 2, 4))), Compact(rng.choice((0, 0x7000, 1))), ZERO
+def _line(rng: random.Random, size: int, offset: int) -> Operands:
+    """Operands of a vector load, whose addresses do not wrap."""
+    first = size * rng.getrandbits(24) + rng.choice((0, 0, 0, 1))
+    return Compact(first - offset & 0xFFFFFFFF, size), Compact(rng.choice((0, 0x7000, 1))), ZERO

@@ -19,11 +19,12 @@ from warploom.arch.fg_simt.sizes import GROUPS, LANES, SLWQ_ENTRIES, SMRQ_ROWS, 
 from warploom.arch.isa import Op
 from warploom.arch.l1 import LINE_BYTES, Operation
 from warploom.golden_model.fg_simt import memory_unit as golden
+from warploom.golden_model.fg_simt.cached_memory import ATOMICS
 from warploom.golden_model.fg_simt.lanes import size_of
 from warploom.golden_model.fg_simt.memory import Answer, Request
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
-from warploom.tb.fg_simt.accesses import ATOMICS, Memory, random_access
+from warploom.tb.fg_simt.accesses import Memory, random_access
 
 BENCH = "warploom.tb.fg_simt.test_memory_unit"
 CYCLES = 9000
