@@ -8,15 +8,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-import numpy as np
-
 from warploom.arch.fg_simt.code import refusal
 from warploom.arch.fg_simt.image import LaunchBlock
 from warploom.arch.fg_simt.micro import Kind
-from warploom.arch.fg_simt.sizes import LANES, MULTIPLY_CYCLES, Cause, status
+from warploom.arch.fg_simt.sizes import MULTIPLY_CYCLES, Cause, status
 from warploom.arch.isa import PT, RZ, Instruction, Op
 from warploom.arch.mechanisms import Affine
-from warploom.arch.modifiers import Space, Special, Vote
+from warploom.arch.modifiers import Special, Vote
 from warploom.golden_model.compact import Compact
 from warploom.golden_model.fg_simt.affine import AffineRegisters, Known
 from warploom.golden_model.fg_simt.execution import Execution
@@ -24,7 +22,8 @@ from warploom.golden_model.fg_simt.fetch import Fetch
 from warploom.golden_model.fg_simt.fragments import Fragments
 from warploom.golden_model.fg_simt.host import Port, StopError, decoded, extended_word
 from warploom.golden_model.fg_simt.issue import IssueUnit
-from warploom.golden_model.fg_simt.lanes import Lanes, locate
+from warploom.golden_model.fg_simt.lanes import Lanes
+from warploom.golden_model.fg_simt.load_rules import is_vector, uniform_address
 from warploom.golden_model.fg_simt.memory import Answer, Request
 from warploom.golden_model.fg_simt.memory_unit import MemoryUnit
 from warploom.golden_model.fg_simt.micro import (
@@ -276,13 +275,9 @@ class ControlProcessor:
     def _uniform_load(self, i: Instruction, operands: Operands, guard: Predicate) -> Steps[Known | None]:
         """An LD of constants or parameters at a legal uniform address: a shared load."""
         low, high = (self.affine.slot(operand) for operand in operands[:2])
-        if i.space not in (Space.CONST, Space.PARAM) or low is None or high is None or low.stride or high.stride:
+        address = uniform_address(i, low, high, self._block)
+        if address is None:
             return None
-        low_words, high_words = (np.full(32, word.base, np.uint32) for word in (low, high))
-        place = locate(i, np.ones(32, bool), low_words, high_words, self._block)
-        if place.cause.any():
-            return None
-        address = int(place.address[0])
         word = yield from self._shared(address & ~3)
         self.counts["shared_loads"] += 1
         return Known(Compact(extended_word(Answer(word.to_bytes(4, "little")), address % 4, i)), None)
@@ -291,13 +286,8 @@ class ControlProcessor:
         """An operation of the SAUs, an access, or a vector load."""
         if i.op not in (Op.LD, Op.ST, Op.ATOM, Op.RED):
             return Kind.COMPUTE
-        if not (self.affine.affine.has_memory and i.op is Op.LD and i.space is Space.GLOBAL):
-            return Kind.ACCESS
         low, high = (self.affine.slot(operand) for operand in operands[:2])
-        if not guard.is_constant or low is None or high is None or high.stride:
-            return Kind.ACCESS
-        first = low.base + i.imm & ALL
-        if low.stride != i.access.size or first + 4 * LANES * low.stride > ALL:
+        if not (self.affine.affine.has_memory and is_vector(i, low, high, guard)):
             return Kind.ACCESS
         self.counts["vector_loads"] += 1
         return Kind.VECTOR

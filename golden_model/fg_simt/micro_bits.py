@@ -18,7 +18,7 @@ def encoded(micro: Micro) -> int:
         "pred": micro.pred.number, "pred_not": int(micro.pred.inverted)}
     word, bits = pack(MICRO_FIELDS, values), width(OPERAND_FIELDS)
     for slot, operand in enumerate(micro.operands):
-        word |= pack(OPERAND_FIELDS, _operand(operand)) << width(MICRO_FIELDS) + slot * bits
+        word |= pack(OPERAND_FIELDS, operand_fields(operand)) << width(MICRO_FIELDS) + slot * bits
     return word
 
 
@@ -26,7 +26,7 @@ def decoded(word: int) -> Micro:
     """The operation with these bits."""
     values, bits = unpack(MICRO_FIELDS, word & (1 << width(MICRO_FIELDS)) - 1), width(OPERAND_FIELDS)
     rest = word >> width(MICRO_FIELDS)
-    a, b, c = (_named(unpack(OPERAND_FIELDS, rest >> slot * bits & (1 << bits) - 1)) for slot in range(3))
+    a, b, c = (operand_of(unpack(OPERAND_FIELDS, rest >> slot * bits & (1 << bits) - 1)) for slot in range(3))
     return Micro(
         Kind(values["kind"]), Unit(values["unit"]), values["latency"], values["pc"], values["mask"], Op(values["op"]),
         values["modifiers"], values["offset"], values["dst"] if values["writes"] else RZ, values["pdst"],
@@ -34,7 +34,8 @@ def decoded(word: int) -> Micro:
         (a, b, c))
 
 
-def _operand(operand: Operand) -> dict[str, int]:
+def operand_fields(operand: Operand) -> dict[str, int]:
+    """The fields of an operand."""
     if isinstance(operand, Compact):
         return {"source": Source.CONSTANT, "base": operand.base, "stride": operand.stride & (1 << STRIDE_BITS) - 1}
     if isinstance(operand, Predicate):
@@ -44,7 +45,8 @@ def _operand(operand: Operand) -> dict[str, int]:
     return {"source": source, "base": number, "stride": 0}
 
 
-def _named(values: dict[str, int]) -> Operand:
+def operand_of(values: dict[str, int]) -> Operand:
+    """The operand with these fields."""
     source, base, stride = Source(values["source"]), values["base"], values["stride"]
     if source is Source.CONSTANT:
         return Compact(base, stride - (stride >> STRIDE_BITS - 1 << STRIDE_BITS))

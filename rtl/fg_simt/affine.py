@@ -10,7 +10,8 @@ from warploom.arch.fg_simt.micro import LANE_MODIFIER_BITS, Source
 from warploom.arch.fg_simt.sizes import PREDICATES, REGISTERS
 from warploom.arch.isa import PT
 from warploom.arch.mechanisms import Affine
-from warploom.rtl.fg_simt.affine_attempt import KNOWN, OPERANDS, PREDICATE, Attempt
+from warploom.rtl.fg_simt.affine_attempt import KNOWN, OPERANDS, Attempt
+from warploom.rtl.fg_simt.micro import HOLDS
 from warploom.rtl.interfaces import COMPACT
 from warploom.rtl.observation import Shown, probe_port, show
 
@@ -42,7 +43,7 @@ class AffineRegisters(wiring.Component):
     known : its results, valid if it executes here: computed or loaded. Unspecified are the word of an instruction
         without a register result, and the predicate of one without `pdst`.
     old : its destinations before it. A register or predicate that it does not write is not compact or uniform.
-    write : the destinations get what is known.
+    write : the destinations get what is known, and become generic if nothing is.
     expand : the destinations become generic; not together with `write`.
     reset : everything becomes generic, whatever else is written.
 
@@ -58,9 +59,9 @@ class AffineRegisters(wiring.Component):
         self._compact, self._affine = Signal(REGISTERS), Signal(REGISTERS)
         self._uniform, self._values = Signal(PREDICATES), Signal(PREDICATES)
         super().__init__({
-            "op": In(8), "modifiers": In(LANE_MODIFIER_BITS), "operands": In(OPERANDS), "guard": In(PREDICATE),
-            "pred": In(PREDICATE), "writes": In(1), "dst": In(NUMBER_BITS), "pdst": In(3), "loaded": In(LOADED),
-            "resolved": Out(OPERANDS), "resolved_guard": Out(PREDICATE), "resolved_pred": Out(PREDICATE),
+            "op": In(8), "modifiers": In(LANE_MODIFIER_BITS), "operands": In(OPERANDS), "guard": In(HOLDS),
+            "pred": In(HOLDS), "writes": In(1), "dst": In(NUMBER_BITS), "pdst": In(3), "loaded": In(LOADED),
+            "resolved": Out(OPERANDS), "resolved_guard": Out(HOLDS), "resolved_pred": Out(HOLDS),
             "known": Out(KNOWN), "old": Out(OLD), "write": In(1), "expand": In(1), "reset": In(1),
             **(probe_port(self.observe()) if probe else {}),
         })

@@ -5,23 +5,20 @@ from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.encoding import modifier_fields
-from warploom.arch.fg_simt.micro import LANE_MODIFIER_BITS, OPERAND_FIELDS, Source
+from warploom.arch.fg_simt.micro import LANE_MODIFIER_BITS, Source
 from warploom.arch.isa import PT, Op
 from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Combine
 from warploom.rtl.affine.ends import EndLane, Ends
 from warploom.rtl.affine.rules import Rules, decode_rule
 from warploom.rtl.affine.stride import StrideFinder
-from warploom.rtl.interfaces import COMPACT, SLOTS, struct
+from warploom.rtl.fg_simt.micro import HOLDS, OPERAND, modifier
+from warploom.rtl.interfaces import COMPACT, SLOTS
 from warploom.rtl.lane_control import decode
 from warploom.rtl.shared import share
 
-OPERANDS = data.ArrayLayout(struct(OPERAND_FIELDS), SLOTS)
+OPERANDS = data.ArrayLayout(OPERAND, SLOTS)
 """Where the operands a, b and c are."""
-
-PREDICATE = data.StructLayout({"number": 3, "inverted": 1})
-"""A predicate, or its complement; 7 holds in all lanes."""
 
 KNOWN = data.StructLayout({"valid": 1, "word": COMPACT, "holds": 1})
 """Results for all lanes: a word and a predicate, each unspecified for an instruction that has none."""
@@ -47,7 +44,7 @@ class Attempt(wiring.Component):
     op: In(8)
     modifiers: In(LANE_MODIFIER_BITS)
     operands: In(OPERANDS)
-    pred: In(PREDICATE)
+    pred: In(HOLDS)
     predicate: In(1)
     known: Out(KNOWN)
 
@@ -130,6 +127,5 @@ class Attempt(wiring.Component):
 
     def _logic(self) -> Value:
         """The bit of the truth table for the constants a, b and c."""
-        (offset, bits), = [(offset, bits) for name, offset, bits in modifier_fields(Op.PLOP3) if name == "lut"]
         row = Cat(~operand.stride[0] for operand in reversed(self.operands))
-        return self.modifiers[offset : offset + bits].bit_select(row, 1)
+        return modifier(Op.PLOP3, "lut", self.modifiers).bit_select(row, 1)

@@ -5,16 +5,14 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.encoding import modifier_fields
 from warploom.arch.fg_simt.micro import LANE_MODIFIER_BITS, Source
 from warploom.arch.isa import PT, Op
 from warploom.arch.modifiers import Access, Space
 from warploom.rtl.fg_simt.address import LAUNCH_WINDOWS, NAMES, READ_ONLY, WINDOWS, AddressLane
-from warploom.rtl.fg_simt.affine_attempt import OPERANDS, PREDICATE
+from warploom.rtl.fg_simt.affine_attempt import OPERANDS
+from warploom.rtl.fg_simt.micro import HOLDS, modifier
 
 THREADS = 32
-BITS = {name: slice(offset, offset + bits) for name, offset, bits in modifier_fields(Op.LD)}
-"""Where the modifiers of an LD are."""
 
 
 class LoadRules(wiring.Component):
@@ -37,7 +35,7 @@ class LoadRules(wiring.Component):
     modifiers: In(LANE_MODIFIER_BITS)
     offset: In(32)
     operands: In(OPERANDS)
-    guard: In(PREDICATE)
+    guard: In(HOLDS)
     windows: In(LAUNCH_WINDOWS)
     uniform: Out(1)
     address: Out(32)
@@ -47,21 +45,26 @@ class LoadRules(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        access, space = self.modifiers[BITS["access"]], self.modifiers[BITS["space"]]
+        access, space, _ = self._modifiers()
         low, high, _ = self.operands
         compact = (low.source == Source.CONSTANT) & (high.source == Source.CONSTANT) & (high.stride == 0)
         loads, log_size = self.op == Op.LD, _log_size(m, access)
         m.d.comb += [
             self.uniform.eq(loads & compact & (low.stride == 0) & Cat(space == one for one in READ_ONLY).any()
-                            & self._locate(m, space, log_size)),
+                            & self._locate(m, log_size)),
             self.loaded.eq(self._extended(m, access)),
             self.vector.eq(loads & compact & (low.stride == Const(1, 16) << log_size) & (space == Space.GLOBAL)
                            & (self.guard.number == PT) & ~self._wraps(log_size)),
         ]
         return m
 
-    def _locate(self, m: Module, space: Value, log_size: Value) -> Value:
+    def _modifiers(self) -> tuple[Value, Value, Value]:
+        access, space, wide = (modifier(Op.LD, name, self.modifiers) for name in ("access", "space", "wide"))
+        return access, space, wide
+
+    def _locate(self, m: Module, log_size: Value) -> Value:
         """Gives the address; whether it is legal."""
+        _, space, wide = self._modifiers()
         m.submodules.lane = lane = AddressLane()
         placed, about = lane.placed, lane.placed.about
         low, high, _ = self.operands
@@ -70,7 +73,7 @@ class LoadRules(wiring.Component):
             m.d.comb += [placed.homes[number].eq(window.base),
                          about.last[number].eq(window.size - (Const(1, 3) << log_size))]
         m.d.comb += [
-            about.space.eq(space), about.log_size.eq(log_size), about.wide.eq(self.modifiers[BITS["wide"]]),
+            about.space.eq(space), about.log_size.eq(log_size), about.wide.eq(wide),
             about.offset.eq(self.offset), placed.low.eq(low.base), placed.high.eq(high.base),
             self.address.eq(lane.address),
         ]

@@ -63,6 +63,9 @@ AFFINE = Mechanism(
         Unit("CompactSlots", "warploom.rtl.operands.compact_slots.CompactSlots", {"depth": "waiting_instructions"},
              needs=ON),
         Unit("AddressSlot", "warploom.rtl.operands.address_slot.AddressSlot", CONFIG, needs=ADDRESS_SLOT),
+        Unit("AffineRegisters", "warploom.rtl.fg_simt.affine.AffineRegisters", {"affine": "affine"},
+             probe={"probe": True}, needs=ON, alone=True),
+        Unit("LoadRules", "warploom.rtl.fg_simt.load_rules.LoadRules", needs=ON, alone=True),
     ),
     parts=("warploom.rtl.affine.sets.AffineSets",),
     cores=(
@@ -88,7 +91,7 @@ AFFINE = Mechanism(
     varied=("affine",),
     words=("no affine unit", "affine {config.affine}"),
     is_on=ON,
-    bugs=("warploom.tb.affine.mutants.MUTANTS",),
+    bugs=("warploom.tb.affine.mutants.MUTANTS", "warploom.tb.fg_simt.affine_mutants.MUTANTS"),
     lockstep_bugs=("warploom.tb.affine.datapath_mutants.IN_LOCKSTEP",),
     events=(
         Events("affine", "decisions.counts", {"accepted": "instructions executed once for the warp",

@@ -1,0 +1,82 @@
+"""Planted bugs in the affine registers of the control processor, and in the rules of its loads: each bench must catch
+its own."""
+
+from typing import Any
+
+from amaranth import Cat, Const, Module, Mux
+
+from warploom.arch.isa import PT, Op
+from warploom.arch.mechanisms import Affine
+from warploom.rtl.fg_simt.affine import AffineRegisters
+from warploom.rtl.fg_simt.load_rules import LoadRules
+from warploom.tb.fg_simt import test_affine, test_load_rules
+from warploom.tb.l1.mutants import Change, changed
+from warploom.tb.mutants import Mutant, Rewire, Tampered, altered
+
+SETTINGS = ("affine=abm",)
+
+
+def _registers(bug: str, rewire: Rewire) -> Mutant:
+    return Mutant("AffineRegisters", test_affine.BENCH, bug,
+                  lambda config: Tampered(AffineRegisters(affine=Affine.ABM, probe=True), rewire), SETTINGS)
+
+
+def _inside(bug: str, change: Change) -> Mutant:
+    return Mutant("AffineRegisters", test_affine.BENCH, bug,
+                  lambda config: changed(AffineRegisters(affine=Affine.ABM, probe=True), change), SETTINGS)
+
+
+def _loads(bug: str, rewire: Rewire) -> Mutant:
+    return Mutant("LoadRules", test_load_rules.BENCH, bug, lambda config: Tampered(LoadRules(), rewire), SETTINGS)
+
+
+def _holding(unit: Any, m: Module) -> None:
+    """Attempts do not look at their predicate operand."""
+    m.d.comb += unit.attempt.pred.number.eq(PT)
+
+
+def _trusting(unit: Any, m: Module) -> None:
+    m.d.comb += unit.known.valid.eq(unit.attempt.rules.holds | (unit.op == Op.PLOP3) | unit.loaded.valid)
+
+
+def _sticky(unit: Any, m: Module) -> None:
+    """What is written in the cycle of a reset stays."""
+    with m.If(unit.reset & unit.write & unit.writes & unit.known.valid):
+        m.d.sync += unit._compact.bit_select(unit.dst, 1).eq(1)
+
+
+def _deaf(unit: Any, m: Module) -> None:
+    with m.If(unit.expand):
+        m.d.sync += unit._uniform.eq(unit._uniform)
+
+
+def _operand(slot: int, **fields: int) -> Rewire:
+    def rewire(outer: Any, m: Module) -> dict[str, Any]:
+        operands = list(outer.operands)
+        operands[slot] = altered(m, operands[slot], **fields)
+        return {"operands": Cat(*operands)}
+
+    return rewire
+
+
+def _unshifted(outer: Any, m: Module) -> dict[str, Any]:
+    """The word of a narrow load is the first one of its word."""
+    return {"word": outer.word << (outer.inner.address[:2] << 3)}
+
+
+MUTANTS = (
+    _inside("computes with a predicate operand that differs between lanes", _holding),
+    _inside("accepts strides that do not fit", _trusting),
+    _inside("keeps a register beyond the end of its warp", _sticky),
+    _inside("does not expand predicates", _deaf),
+    _registers("has no tag of the last predicate", lambda o, m: {"pdst": Mux(o.pdst == PT - 1, PT, o.pdst)}),
+    _registers("forgets that a guard is inverted", lambda o, m: {"guard": altered(m, o.guard, inverted=0)}),
+    _registers("takes an IMAX for an IMIN", lambda o, m: {"op": Mux(o.op == Op.IMAX, Op.IMIN, o.op)}),
+    _loads("takes any stride for that of the access",
+           lambda o, m: {"vector": o.inner.vector | (o.op == Op.LD) & o.operands[0].stride[2]}),
+    _loads("lets a load execute for all lanes under a guard", lambda o, m: {"guard": Const(PT, 4)}),
+    _loads("does not see that the high word differs between lanes", _operand(1, stride=0)),
+    _loads("takes the word from its first byte on", _unshifted),
+    _loads("has no end of constants", lambda o, m: {
+        "windows": altered(m, o.windows, constants=Cat(o.windows.constants.base, Const(-1, 32)))}),
+)
