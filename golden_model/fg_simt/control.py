@@ -103,6 +103,7 @@ class ControlProcessor:
         self._fetch.stop()
         self._issue.discard()
         self._memory.discard()
+        self._port.take()
         yield
         yield from self._port.drain()
         while not (self._memory.is_quiet() and self.quiet):
@@ -136,7 +137,7 @@ class ControlProcessor:
         pc = fragments.pc
         words: dict[int, int] = {}
         if i.param:
-            words[i.imm_slot] = yield from self._shared(self._block.parameters + i.imm)
+            words[i.imm_slot] = yield from self._shared(self._block.parameters + i.imm & ALL & ~3)
             self.counts["shared_loads"] += 1
         self._count(i)
         guard = self.affine.resolved(Predicate(i.guard, i.guard_not))
@@ -240,13 +241,14 @@ class ControlProcessor:
 
     def _expand(self, i: Instruction) -> Steps[None]:
         """Compact destinations are expanded in all lanes before some of them are written."""
-        old = self.affine.expand(i)
+        old = Known(self.affine.register(i.dst), self.affine.predicate(i.pdst))
         if old.word is None and old.holds is None:
             return
         self.counts["expansions"] += 1
         move = Instruction(op=Op.MOV, dst=i.dst if old.word is not None else RZ,
                            pdst=i.pdst if old.holds is not None else PT)
         yield from self._send(give(self.fragments.pc, ALL, move, guard=TRUE, word=old.word, holds=old.holds))
+        self.affine.expand(i)
         yield
 
     def _operands(self, i: Instruction, words: dict[int, int]) -> Iterator[Operand]:

@@ -51,13 +51,17 @@ class Port:
                 self.is_waiting = False
                 return answer
 
+    def take(self) -> None:
+        """Takes the answer of this cycle, if there is one, to a request that nobody wants any more."""
+        if self.is_waiting and self._memory.answer(CP_PORT) is not None:
+            self.is_waiting = False
+
     def drain(self) -> Steps[None]:
-        """Waits for the answer of a request that nobody wants any more."""
+        """Waits for the answer of such a request."""
+        self.take()
         while self.is_waiting:
-            if self._memory.answer(CP_PORT) is None:
-                yield
-            else:
-                self.is_waiting = False
+            yield
+            self.take()
 
 
 def decoded(pc: int, answer: Answer) -> Instruction:

@@ -1,0 +1,261 @@
+# amaranth: UnusedElaboratable=no
+"""Kernel mode of the control processor (docs/contract/fg_simt.md, *Kernel mode*; [AFFINE], sections 3.2 and 4)."""
+
+from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import data, enum, wiring
+from amaranth.lib.wiring import In, Out
+
+from warploom.arch.config import LANES
+from warploom.arch.fg_simt.micro import Kind
+from warploom.arch.fg_simt.moves import Move
+from warploom.arch.fg_simt.sizes import PREDICATES, REGISTERS, Cause
+from warploom.arch.isa import PC_BITS, PT
+from warploom.arch.l1 import Operation, response_fields
+from warploom.rtl.fg_simt.control_ports import LAUNCH_BLOCK, cp_port
+from warploom.rtl.fg_simt.decode import KernelDecoder, Role
+from warploom.rtl.fg_simt.fetch import INSTRUCTION_BITS
+from warploom.rtl.fg_simt.fragments import Fragments
+from warploom.rtl.fg_simt.instruction import INSTRUCTION
+from warploom.rtl.fg_simt.memory_ports import FAULT
+from warploom.rtl.fg_simt.micro import HOLDS, MICRO
+from warploom.rtl.fg_simt.micro_builder import MicroBuilder
+from warploom.rtl.fg_simt.shared_loads import SharedLoads
+from warploom.rtl.fg_simt.threads import POSITION, Threads
+from warploom.rtl.fg_simt.vote_result import VoteResult
+from warploom.rtl.interfaces import struct, unstoppable
+from warploom.rtl.observation import Shown, gather, probe_port, show
+
+
+class State(enum.Enum, shape=3):
+    """There is no kernel; a warp is executed; it waits for a branch mask; for a word of a shared load; the kernel waits
+    for the last stores; after a fault, for all answers."""
+
+    IDLE, RUN, MASK, LOAD, FENCE, STOP = range(6)
+
+
+class ControlProcessor(wiring.Component):
+    """Executes a kernel: walks through its warps, takes what was fetched, and sends it to the lanes.
+
+    Parameters
+    ----------
+    probe : for benches: shows the observed values of fragments and shared-load cache.
+
+    Members
+    -------
+    start, block, count : a kernel starts; its launch block, until it is over; its threads, 32 for each warp.
+    over, status : the kernel is over, in the cycle of `start` at the earliest; its status.
+    first, take : the first instruction of the fetch queue; it is taken.
+    redirect, target, stop : what follows is fetched from this PC on; nothing more is fetched.
+    request, response : the CP's port. A request is valid only in a cycle in which it is taken. Answers of others' are
+        ignored without a kernel.
+    sent, room : an operation enters the SIQ; it has room.
+    branch : the branch resolution mask, in the cycle in which it is complete.
+    quiet, in_flight : SIU and lanes are empty; memory instructions are in flight.
+    fault : the first fault of the memory unit.
+    discard : the kernel stops, for issue and memory unit.
+    memory_quiet, memory_reset : no request is outstanding; the memory unit forgets the kernel that was stopped.
+    position : a thread of the walk, and where it is.
+    """
+
+    def __init__(self, *, probe: bool = False) -> None:
+        self._probe = probe
+        self._fragments, self._shared = Fragments(probe=probe), SharedLoads(probe=probe)
+        self._threads, self._decoder, self._builder = Threads(), KernelDecoder(), MicroBuilder()
+        self._vote = VoteResult()
+        self._signals()
+        super().__init__({
+            "start": In(1), "block": In(LAUNCH_BLOCK), "count": In(32), "over": Out(1), "status": Out(32),
+            "first": In(unstoppable(struct(response_fields(INSTRUCTION_BITS)))), "take": Out(1),
+            "redirect": Out(1), "target": Out(PC_BITS), "stop": Out(1),
+            **cp_port(),
+            "sent": Out(unstoppable(MICRO)), "room": In(1),
+            "branch": In(wiring.Signature({"valid": Out(1), "mask": Out(LANES)})),
+            "quiet": In(1), "in_flight": In(1), "fault": In(FAULT), "discard": Out(1),
+            "memory_quiet": In(1), "memory_reset": Out(1), "position": Out(POSITION),
+            **(probe_port(self.observe()) if probe else {}),
+        })
+
+    def _signals(self) -> None:
+        """What several methods use."""
+        self._state, self._status = Signal(State), Signal(FAULT)
+        self._faulty, self._cause = Signal(), Signal(Cause)  # of the memory unit; of this cycle
+        self._asks, self._waits = Signal(), Signal()  # a request; its answer is to come
+        self._mask, self._kept = Signal(LANES), Signal(data.StructLayout({"valid": 1, "mask": LANES}))
+        self._collected, self._asked, self._holds = Signal(), Signal(HOLDS), Signal(LANES)
+        self._steps, self._decodes = Signal(), Signal()
+        self._collects = Signal()
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.fragments, m.submodules.shared = self._fragments, self._shared
+        m.submodules.threads, m.submodules.decoder = self._threads, self._decoder
+        m.submodules.builder, m.submodules.vote = self._builder, self._vote
+        self._connect(m)
+        self._find_predicate(m)
+        self._send(m)
+        self._warps(m)
+        with m.If(self._decodes):
+            self._decode(m)
+        self._load(m)
+        self._stop(m)
+        if self._probe:
+            show(m, self)
+        return m
+
+    def _connect(self, m: Module) -> None:
+        """What the parts take from the ports and from each other."""
+        fragments, shared, threads = self._fragments, self._shared, self._threads
+        i = Signal(INSTRUCTION, name="instruction")
+        self._i = i
+        address = Signal(32, name="parameter")
+        m.d.comb += [
+            i.eq(self.first.payload.data), self._decoder.instruction.eq(i),
+            address.eq(self.block.parameters + i.imm), shared.number.eq(address[2:]),
+            shared.filled.eq(self.response.payload.data), shared.invalidate.eq(self.over),
+            fragments.launched.eq(threads.launched), fragments.step.eq(self._steps), fragments.target.eq(i.imm),
+            fragments.lanes.eq(self._holds),
+            threads.block.eq(self.block), threads.count.eq(self.count), self.position.eq(threads.position),
+            self.redirect.eq(fragments.redirect), self.target.eq(fragments.following),
+            self.take.eq(fragments.move != Move.STAY),
+        ]
+
+    def _find_predicate(self, m: Module) -> None:
+        """The predicate that decides about the instruction, and the lanes in which it holds, if they are known."""
+        i, state, kept = self._i, self._state, self._kept
+        votes, resolved = self._decoder.role == Role.VOTE, Signal()
+        m.d.comb += [
+            self._asked.eq(Mux(votes, Cat(i.psrc, i.psrc_not), Cat(i.guard, i.guard_not))),
+            resolved.eq((state == State.MASK) & self.branch.valid),
+            self._collected.eq(resolved | kept.valid),
+            self._holds.eq(Mux(kept.valid, kept.mask,
+                               Mux(resolved, self.branch.mask, (~self._asked.inverted).replicate(LANES)))),
+        ]
+        with m.If(resolved):
+            m.d.sync += [self._state.eq(State.RUN), kept.valid.eq(1), kept.mask.eq(self.branch.mask)]
+        with m.If(self.take | self.stop):
+            m.d.sync += kept.valid.eq(0)
+
+    def _send(self, m: Module) -> None:
+        """What the lanes get: the instruction, or a `collect`."""
+        fragments, builder, vote, sent = self._fragments, self._builder, self._vote, self.sent.payload
+        m.d.comb += [
+            vote.instruction.eq(self._i), vote.mask.eq(fragments.mask), vote.holds.eq(self._holds),
+            builder.instruction.eq(vote.result), builder.pc.eq(fragments.pc), builder.mask.eq(fragments.mask),
+            builder.word.eq(self._shared.word),
+            self._threads.special.eq(builder.special), builder.base.eq(self._threads.base),
+            builder.stride.eq(self._threads.stride), builder.walked.eq(self._threads.walked),
+            sent.eq(builder.micro),
+        ]
+        with m.If(self._collects):
+            m.d.comb += [
+                sent.eq(0), sent.kind.eq(Kind.COLLECT), sent.latency.eq(1), sent.pdst.eq(PT), sent.pred.eq(PT),
+                sent.pc.eq(fragments.pc), sent.mask.eq(fragments.mask),
+                sent.guard.eq(self._asked.number), sent.guard_not.eq(self._asked.inverted),
+            ]
+
+    def _warps(self, m: Module) -> None:
+        """The first warp, the next one, and the fence behind the last one."""
+        fragments, threads, state = self._fragments, self._threads, self._state
+        starts, ends, is_last = Signal(), Signal(), Signal()
+        lanes = fragments.mask.any()
+        running = (state == State.RUN) & threads.ready & ~self._faulty
+        m.d.comb += [
+            self._faulty.eq(self.fault.cause.any() & (state != State.IDLE) & (state != State.STOP)),
+            starts.eq((state == State.IDLE) & self.start), ends.eq(running & ~lanes & self.quiet),
+            threads.start.eq(starts), threads.advance.eq(ends),
+            fragments.start.eq((starts | ends) & threads.begins),
+            is_last.eq((starts | ends) & ~threads.begins | (state == State.FENCE) & ~self._faulty),
+            self._steps.eq((running & lanes) | (state == State.MASK) & self.branch.valid & ~self._faulty),
+            self._decodes.eq(self._steps & ~fragments.changes & self.first.valid),
+        ]
+        with m.If(fragments.start):
+            m.d.sync += state.eq(State.RUN)
+        with m.If(is_last):
+            m.d.sync += state.eq(State.FENCE)
+            m.d.comb += self.over.eq(~self.in_flight)
+
+    def _decode(self, m: Module) -> None:
+        """The first instruction of the fetch queue, as far as it can be executed."""
+        i, role, asked = self._i, self._decoder.role, self._asked
+        votes, constant = role == Role.VOTE, asked.number == PT
+        asks = Cat(role == one for one in (Role.VOTE, Role.BRANCH, Role.EXIT, Role.TRAP)).any()
+        with m.If(self.first.payload.error):
+            m.d.comb += self._cause.eq(Cause.FETCH)
+        with m.Elif(~self._decoder.legal):
+            m.d.comb += self._cause.eq(Cause.ILLEGAL)
+        with m.Elif(i.param & ~self._shared.hit):
+            m.d.comb += self._asks.eq(1)
+        with m.Elif(constant & asked.inverted & ~votes):
+            self._go(m, Move.NEXT)
+        with m.Elif(asks & ~constant & ~self._collected):
+            m.d.comb += [self._collects.eq(1), self.sent.valid.eq(self.room)]
+            with m.If(self.room):
+                m.d.sync += self._state.eq(State.MASK)
+        with m.Else():
+            self._execute(m, role)
+
+    def _execute(self, m: Module, role: Value) -> None:
+        """Its lanes are known."""
+        fragments = self._fragments
+        with m.Switch(role):
+            with m.Case(Role.BRANCH):
+                self._go(m, Move.BRANCH)
+            with m.Case(Role.EXIT):
+                self._go(m, Move.LEAVE)
+            with m.Case(Role.TRAP):
+                self._go(m, Move.NEXT)
+                with m.If((self._holds & fragments.mask).any()):
+                    m.d.comb += [self._cause.eq(Cause.TRAP), fragments.move.eq(Move.STAY)]
+            with m.Case(Role.BARRIER, Role.FENCE), m.If(self.quiet & ~self.in_flight):
+                self._go(m, Move.NEXT)
+                with m.If((role == Role.BARRIER) & ~fragments.whole):
+                    m.d.comb += [self._cause.eq(Cause.BARRIER), fragments.move.eq(Move.STAY)]
+            with m.Case(Role.NOTHING):
+                self._go(m, Move.NEXT)
+            with m.Default():
+                m.d.comb += self.sent.valid.eq(self.room)
+                with m.If(self.room):
+                    self._go(m, Move.NEXT)
+
+    def _go(self, m: Module, move: Move) -> None:
+        """The instruction is over; how its lanes go on."""
+        m.d.comb += self._fragments.move.eq(move)
+
+    def _load(self, m: Module) -> None:
+        """Words that are not in the shared-load cache."""
+        request, answer, state = self.request, self.response, self._state
+        m.d.comb += [
+            request.valid.eq(self._asks & request.ready), request.payload.operation.eq(Operation.READ),
+            request.payload.address.eq(Cat(Const(0, 2), self._shared.number)), answer.ready.eq(1),
+        ]
+        with m.If(answer.valid):
+            m.d.sync += self._waits.eq(0)
+        with m.If(request.valid):
+            m.d.sync += [state.eq(State.LOAD), self._waits.eq(1)]
+        with m.If((state == State.LOAD) & answer.valid & ~self._faulty):
+            m.d.comb += [self._shared.fill.eq(~answer.payload.error)]
+            m.d.sync += state.eq(State.RUN)
+            with m.If(answer.payload.error):
+                m.d.comb += self._cause.eq(Cause.BUS)
+
+    def _stop(self, m: Module) -> None:
+        """A fault, and the end of a kernel."""
+        state, status, answered = self._state, self._status, ~self._waits | self.response.valid
+        m.d.comb += [
+            self.stop.eq(self._faulty | (self._cause != Cause.NONE)), self.discard.eq(self.stop),
+            self.status.eq(Cat(status.pc, status.cause)),
+        ]
+        with m.If((state == State.STOP) & answered & self.memory_quiet & self.quiet):
+            m.d.comb += [self.over.eq(1), self.memory_reset.eq(1)]
+        with m.If(self.stop):
+            m.d.sync += [state.eq(State.STOP), status.cause.eq(Mux(self._faulty, self.fault.cause, self._cause)),
+                         status.pc.eq(Mux(self._faulty, self.fault.pc, self._fragments.pc))]
+        with m.If(self.over):
+            m.d.sync += [state.eq(State.IDLE), status.eq(0)]
+
+    def observe(self) -> Shown:
+        """See the contract."""
+        none = {name: Const(0, REGISTERS) for name in ("uniform_registers", "affine_registers")}
+        none |= {name: Const(0, PREDICATES) for name in ("uniform_predicates", "predicate_values")}
+        return gather(self._fragments, self._shared) | none
+

@@ -1,0 +1,48 @@
+"""Bench of the control processor in kernel mode: hardware against what the whole model does there, on programs and on
+random kernels."""
+
+import cocotb
+import pytest
+
+from warploom.arch.config import SmConfig
+from warploom.fg_simt.images import image
+from warploom.fg_simt.programs import started
+from warploom.rtl.fg_simt.control import ControlProcessor
+from warploom.tb import runner
+from warploom.tb.bench import Checker, Ports, exercise, source
+from warploom.tb.fg_simt.control_check import ControlCheck
+from warploom.tb.fg_simt.control_traces import Recorder
+from warploom.tb.fg_simt.random_kernels import images
+
+BENCH = "warploom.tb.fg_simt.test_control"
+CYCLES = 2500
+"""Of each program."""
+
+RANDOM, KERNELS = 30000, 120
+"""Cycles, and kernels, of random code."""
+
+
+@cocotb.test()
+@cocotb.parametrize(name=("rsort", "bfs"))
+async def programs(dut: cocotb.handle.SimHandleBase, name: str) -> None:
+    """The outputs of every cycle are those of the model."""
+    ports, checker = Ports(dut), Checker(minimum=10 * CYCLES)
+    recorder = Recorder(image(started(name)), rng=source())
+    check = ControlCheck(ports, checker, recorder.observed)
+    await exercise(ports, check.stimuli(recorder.cycles(CYCLES)), check, checker)
+
+
+@cocotb.test()
+async def random_kernels(dut: cocotb.handle.SimHandleBase) -> None:
+    """The same on kernels of random instructions, with ports that are not always ready, and with invented faults."""
+    ports, checker, rng = Ports(dut), Checker(minimum=10 * RANDOM), source()
+    recorder = Recorder(images(rng, KERNELS), rng=rng, faults=0.003, patience=0.2)
+    check = ControlCheck(ports, checker, recorder.observed)
+    await exercise(ports, check.stimuli(recorder.cycles(RANDOM)), check, checker)
+    check.coverage.finish()
+
+
+@pytest.mark.rtl
+def test_control_processor(seed: int) -> None:
+    made = runner.build(SmConfig.preset("small"), "ControlProcessor", component=ControlProcessor(probe=True))
+    runner.run(made, BENCH, seed)
