@@ -4,7 +4,7 @@ from typing import Any
 
 from warploom.rtl.readable import bits
 
-_KEYWORDS = {"register", "signed", "table"}
+_KEYWORDS = {"local", "register", "signed", "table"}
 """Names of fields that are keywords, of SystemVerilog or of the C++ that Verilator makes; lint finds others."""
 
 
