@@ -170,5 +170,6 @@ BASELINE = Mechanism(
     bugs=("warploom.tb.mutants.MUTANTS", "warploom.tb.part_mutants.MUTANTS", "warploom.tb.front_end.mutants.MUTANTS",
           "warploom.tb.float.mutants.MUTANTS", "warploom.tb.l1.mutants.MUTANTS",
           "warploom.tb.fg_simt.memory_mutants.MUTANTS", "warploom.tb.fg_simt.front_mutants.MUTANTS",
-          "warploom.tb.fg_simt.issue_mutants.MUTANTS", "warploom.tb.fg_simt.lane_mutants.MUTANTS"),
+          "warploom.tb.fg_simt.host_mutants.MUTANTS", "warploom.tb.fg_simt.issue_mutants.MUTANTS",
+          "warploom.tb.fg_simt.lane_mutants.MUTANTS"),
 )

@@ -1,0 +1,65 @@
+"""Planted bugs in host mode of the control processor: the bench must catch each."""
+
+from typing import Any
+
+from amaranth import Module
+from amaranth.lib import wiring
+
+from warploom.arch.config import SmConfig
+from warploom.arch.isa import PT, Op
+from warploom.rtl.fg_simt.host import Host, State
+from warploom.tb.fg_simt import test_host
+from warploom.tb.fg_simt.front_mutants import Change
+from warploom.tb.l1.mutants import changed
+from warploom.tb.mutants import Mutant
+
+
+def _host(bug: str, change: Change) -> Mutant:
+    def made(config: SmConfig) -> wiring.Component:
+        return changed(Host(probe=True), change)
+
+    return Mutant("Host", test_host.BENCH, bug, made)
+
+
+def _early(unit: Any, m: Module) -> None:
+    """A product ends in its second cycle."""
+    m.d.sync += unit._cycle.eq(1)
+
+
+def _aligned(unit: Any, m: Module) -> None:
+    """No address is misaligned."""
+    m.d.comb += unit._misaligned.eq(0)
+
+
+def _whole_words(unit: Any, m: Module) -> None:
+    """A load does not choose bytes."""
+    with m.If(unit._state == State.WAIT):
+        m.d.comb += unit._registers.word.eq(unit.response.payload.data)
+
+
+def _again(unit: Any, m: Module) -> None:
+    """After a kernel the LAUNCH is fetched once more."""
+    with m.If(unit.over & (unit._state == State.KERNEL)):
+        m.d.comb += unit.target.eq(unit._pc)
+
+
+def _carry(unit: Any, m: Module) -> None:
+    """A carry that is absent is 1."""
+    with m.If((unit._instruction.op == Op.IADD.value) & (unit._instruction.psrc == PT)):
+        m.d.comb += unit._unit.pred.eq(1)
+
+
+def _withdraws(unit: Any, m: Module) -> None:
+    """The first request of an instruction is not held until it is taken."""
+    with m.If(unit._state == State.ASK):
+        m.d.comb += unit.request.valid.eq(unit.request.ready)
+
+
+MUTANTS = (
+    _host("takes two cycles for a product", _early),
+    _host("does not find misaligned addresses", _aligned),
+    _host("loads whole words", _whole_words),
+    _host("goes back to the LAUNCH", _again),
+    _host("adds a carry that is absent", _carry),
+    _host("withdraws a request that is not taken", _withdraws),
+)
