@@ -12,6 +12,7 @@ from warploom.rtl.fg_simt.branch_mask import BranchMask
 from warploom.rtl.fg_simt.first_queue import FirstQueue
 from warploom.rtl.fg_simt.groups import DividingGroups, Groups
 from warploom.rtl.fg_simt.issue_ports import PLACE, SAUS, access, micro, operation, reading, write_back
+from warploom.rtl.fg_simt.memory_ports import ISSUED
 from warploom.rtl.fg_simt.scoreboard import Scoreboard
 from warploom.rtl.fg_simt.write_port import WritePort
 from warploom.rtl.observation import Shown, probe_port, show
@@ -43,7 +44,7 @@ class IssueUnit(wiring.Component):
         first and the SLU is free: so the SMU may clear it in the cycle in which the first group is read.
     holds : for each SAU, of the group that executes, the executing lanes in which the predicate of a collect holds.
     sau, sgu, slu : the group that reads in each unit.
-    accesses : an access issues in this cycle.
+    accesses, accessed : an access issues in this cycle; what it is.
     mask, resolved : the branch resolution mask, in the cycle in which it is complete.
     quiet : queues are empty, and all results are written. Accesses are not counted: they are in flight.
     """
@@ -67,7 +68,7 @@ class IssueUnit(wiring.Component):
             "sau": Out(reading(operation(payload))).array(SAUS),
             "sgu": Out(reading(access(payload))),
             "slu": Out(reading(write_back(kept))),
-            "accesses": Out(1),
+            "accesses": Out(1), "accessed": Out(ISSUED),
             "mask": Out(GROUPS * LANES),
             "resolved": Out(1),
             "quiet": Out(1),
@@ -149,7 +150,8 @@ class IssueUnit(wiring.Component):
             self._slwq.w_data.eq(Cat(*([first.operation.pc] if self._probe else []), first.operation.destination,
                                      place, first.kept)),
             self._slu.start.valid.eq(self._writes_back), self._slu.start.payload.eq(self._load.write_back),
-            self.accesses.eq(self._accesses),
+            self.accesses.eq(self._accesses), self.accessed.loads.eq(first.load),
+            self.accessed.vector.eq(first.vector), self.accessed.entry.eq(place),
             taken.eq(Mux(self._accesses, Mux(first.vector, 1, GROUPS), 0)),
         ]
         m.d.sync += [place.eq(place + self._slwq.w_en),

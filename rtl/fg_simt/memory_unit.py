@@ -54,6 +54,7 @@ class MemoryUnit(wiring.Component):
     arrive, arriving : one of its rows comes. The first comes two cycles after the issue, the next ones in the next
         three cycles. Nothing comes any more that has issued before a `discard`.
     rows : rows in the queue and on their way to it: at most eight.
+    freed : rows that leave it at the end of the cycle, or do not enter it because of a fault.
     narrow, wide, narrow_response, wide_response : memory. Answers are always taken.
     loaded : for each entry of the SLWQ, whether all its words are there.
     place, words : a place of the SLDQs, and the word of each lane there, in the same cycle.
@@ -69,7 +70,7 @@ class MemoryUnit(wiring.Component):
         self._queue, self._sender, self._outstanding = RequestQueue(), Sender(), Outstanding()
         super().__init__({
             "issue": In(1), "issued": In(ISSUED), "arrive": In(1), "arriving": In(ARRIVING),
-            "rows": Out(range(SMRQ_ROWS + 1)),
+            "rows": Out(range(SMRQ_ROWS + 1)), "freed": Out(range(3)),
             **lane_requests(), **lane_responses(),
             "loaded": Out(SLWQ_ENTRIES), "place": In(PLACE_BITS), "words": Out(WORDS),
             "in_flight": Out(range(INSTRUCTIONS + 1)), "quiet": Out(1), "fault": Out(FAULT),
@@ -161,6 +162,7 @@ class MemoryUnit(wiring.Component):
         ]
         m.d.comb += [
             *(self.loaded[entry].eq(there.word_select(entry, GROUPS).all()) for entry in range(SLWQ_ENTRIES)),
+            self.freed.eq(sender.leave + (self.arrive & self._faulty)),
             self.quiet.eq(~(outstanding.busy.narrow | outstanding.busy.wide)),
         ]
 
