@@ -4,7 +4,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from amaranth import Cat, Module, Signal, Value
+from amaranth import Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -70,7 +70,7 @@ class LaneUnit(wiring.Component):
                     m.d.sync += word.eq(getattr(self, slot)[number])
                 m.d.comb += lane.operands[slot].eq(word)
         if "verdict" in self._members:
-            m.d.comb += self.verdict.eq(Cat(lane.verdict for lane in lanes))
+            m.d.comb += [verdict.eq(lane.verdict) for verdict, lane in zip(self.verdict, lanes, strict=True)]
         if "done" in self._members:
             begins = Signal()
             m.d.sync += begins.eq(self.enters)

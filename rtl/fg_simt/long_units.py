@@ -15,8 +15,8 @@ from warploom.rtl.float.pipeline import connect_between
 from warploom.rtl.lane_control import Unit, decode
 from warploom.rtl.lane_stages import COMPUTED, CONDITIONED, OPERANDS, Compute, Condition, Finish
 
-FUSED, CONVERSIONS, PRODUCTS = (*fused.ARITHMETIC,), (Op.CVT,), (Op.IMUL, Op.IMAD)
-"""Operations of the units beside the divider, which has those of `divide.CONTROL`."""
+FUSED, CONVERSIONS, PRODUCTS, QUOTIENTS = (*fused.ARITHMETIC,), (Op.CVT,), (Op.IMUL, Op.IMAD), (*divide.CONTROL,)
+"""Operations of the units."""
 
 
 class StagedLane(wiring.Component):
@@ -102,7 +102,7 @@ def _decode_product(m: Module, op: Value, modifiers: Value, operands: data.View)
 
 
 def _decode_division(m: Module, op: Value, modifiers: Value, operands: data.View) -> None:
-    _pass_modifiers(m, op, modifiers, dict.fromkeys(divide.CONTROL, _members(operands)))
+    _pass_modifiers(m, op, modifiers, dict.fromkeys(QUOTIENTS, _members(operands)))
     with m.Switch(op):
         for operation, fields in divide.CONTROL.items():
             with m.Case(operation.value):

@@ -1,25 +1,27 @@
 # amaranth: UnusedElaboratable=no
 """The arithmetic units SAU0 and SAU1 (docs/contract/fg_simt.md, *Lanes in hardware*; [AFFINE], section 4)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.fg_simt.sizes import DIVISIONS, LANES, LATENCY
+from warploom.arch.fg_simt.sizes import LANES, LATENCY
 from warploom.arch.isa import Op
 from warploom.rtl.fg_simt.lane_unit import LaneUnit
 from warploom.rtl.fg_simt.long_units import (
     CONVERSIONS,
     FUSED,
     PRODUCTS,
+    QUOTIENTS,
     conversion_unit,
     division_unit,
     fused_unit,
     product_unit,
 )
+from warploom.rtl.fg_simt.micro import one_of
 from warploom.rtl.fg_simt.sau_ports import GROUP, RESULT, results, written
 from warploom.rtl.fg_simt.simple import SIMPLE, SimpleUnit
 from warploom.rtl.interfaces import unstoppable
@@ -57,7 +59,7 @@ class Pipelines(wiring.Component):
         for latency, (operations, unit) in self._units.items():
             m.submodules[f"unit_{latency}"] = unit
             steps = Signal(latency, name=f"steps_{latency}")
-            m.d.comb += [starts[latency].eq(self.enter.valid & is_one_of(entering.op, operations)),
+            m.d.comb += [starts[latency].eq(self.enter.valid & one_of(entering.op, operations)),
                          ends[latency].eq(steps[-1])]
             m.d.sync += steps.eq(Cat(starts[latency], steps))
             connect_unit(m, entering, unit, starts[latency])
@@ -95,16 +97,16 @@ class Division(wiring.Component):
     """
 
     def __init__(self) -> None:
+        self._unit, self._waiting = division_unit(), SyncFIFO(width=ABOUT.size, depth=DIVIDED)
         super().__init__({"enter": In(unstoppable(GROUP)), "write": Out(RESULT), "done": Out(1)})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.unit = unit = division_unit()
-        m.submodules.waiting = waiting = SyncFIFO(width=ABOUT.size, depth=DIVIDED)
+        m.submodules.unit, m.submodules.waiting = unit, waiting = self._unit, self._waiting
         entering, starts, about = self.enter.payload, Signal(), data.View(ABOUT, waiting.r_data)
         connect_unit(m, entering, unit, starts)
         m.d.comb += [
-            starts.eq(self.enter.valid & is_one_of(entering.op, DIVISIONS)),
+            starts.eq(self.enter.valid & one_of(entering.op, QUOTIENTS)),
             waiting.w_en.eq(starts), waiting.w_data.eq(Cat(entering[name] for name, _ in ABOUT)),
             waiting.r_en.eq(unit.done), self.done.eq(unit.done),
             *(self.write[name].eq(about[name]) for name, _ in ABOUT),
@@ -126,13 +128,13 @@ class FirstSau(wiring.Component):
     """
 
     def __init__(self) -> None:
+        self._pipelines = Pipelines({SIMPLE: SimpleUnit(), CONVERSIONS: conversion_unit(), FUSED: fused_unit()})
         super().__init__(sau_ports())
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.pipelines = pipelines = Pipelines(
-            {SIMPLE: SimpleUnit(), CONVERSIONS: conversion_unit(), FUSED: fused_unit()})
-        connect_pipelines(m, self, pipelines)
+        m.submodules.pipelines = self._pipelines
+        connect_pipelines(m, self, self._pipelines)
         m.d.comb += self.write.eq(written(m, self.result))
         return m
 
@@ -148,12 +150,13 @@ class SecondSau(wiring.Component):
     """
 
     def __init__(self) -> None:
+        self._pipelines = Pipelines({SIMPLE: SimpleUnit(), PRODUCTS: product_unit()})
+        self._division = Division()
         super().__init__(sau_ports())
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.pipelines = pipelines = Pipelines({SIMPLE: SimpleUnit(), PRODUCTS: product_unit()})
-        m.submodules.division = division = Division()
+        m.submodules.pipelines, m.submodules.division = pipelines, division = self._pipelines, self._division
         connect_pipelines(m, self, pipelines)
         m.d.comb += [
             division.enter.valid.eq(self.enter.valid), division.enter.payload.eq(self.enter.payload),
@@ -165,11 +168,6 @@ class SecondSau(wiring.Component):
 def sau_ports() -> dict[str, wiring.Member]:
     """The ports of both SAUs."""
     return {"enter": In(unstoppable(GROUP)), "holds": Out(LANES), **results()}
-
-
-def is_one_of(op: Value, operations: Iterable[Op]) -> Value:
-    """Whether an operation is among some."""
-    return Cat(op == operation.value for operation in operations).any()
 
 
 def connect_unit(m: Module, entering: data.View, unit: LaneUnit, starts: Value) -> None:

@@ -103,6 +103,9 @@ BASELINE = Mechanism(
         Unit("DataCache", "warploom.rtl.l1.data_cache.DataCache", probe=PROBE, alone=True),
         Unit("L1", "warploom.rtl.l1.whole.L1", probe=PROBE, alone=True),
         Unit("SimpleUnit", "warploom.rtl.fg_simt.simple.SimpleUnit", alone=True),
+        Unit("FirstSau", "warploom.rtl.fg_simt.sau.FirstSau", alone=True),
+        Unit("SecondSau", "warploom.rtl.fg_simt.sau.SecondSau", alone=True),
+        Unit("LoadUnit", "warploom.rtl.fg_simt.slu.LoadUnit", alone=True),
         Unit("AddressUnit", "warploom.rtl.fg_simt.address.AddressUnit", alone=True),
         Unit("Coalescer", "warploom.rtl.fg_simt.coalesce.Coalescer", alone=True),
         Unit("Fetch", "warploom.rtl.fg_simt.fetch.Fetch", probe=PROBE, alone=True),
@@ -171,5 +174,5 @@ BASELINE = Mechanism(
           "warploom.tb.float.mutants.MUTANTS", "warploom.tb.l1.mutants.MUTANTS",
           "warploom.tb.fg_simt.memory_mutants.MUTANTS", "warploom.tb.fg_simt.front_mutants.MUTANTS",
           "warploom.tb.fg_simt.host_mutants.MUTANTS", "warploom.tb.fg_simt.issue_mutants.MUTANTS",
-          "warploom.tb.fg_simt.lane_mutants.MUTANTS"),
+          "warploom.tb.fg_simt.lane_mutants.MUTANTS", "warploom.tb.fg_simt.arithmetic_mutants.MUTANTS"),
 )
