@@ -129,5 +129,6 @@ def give(
     pc: int, mask: int, i: Instruction, *, guard: Predicate, word: Compact | None, holds: bool | None
 ) -> Micro:
     """Known results for the destinations of an instruction: a word of each lane, a predicate; None if it has none."""
+    given = word if word is not None and i.dst != RZ else ZERO
     return Micro(Kind.COMPUTE, Unit.EITHER, 1, pc, mask, Op.MOV, 0, 0, i.dst, i.pdst, guard,
-                 Predicate(PT, not holds), (word or ZERO, ZERO, ZERO))
+                 Predicate(PT, not holds or i.pdst == PT), (given, ZERO, ZERO))

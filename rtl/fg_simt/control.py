@@ -11,6 +11,8 @@ from warploom.arch.fg_simt.moves import Move
 from warploom.arch.fg_simt.sizes import PREDICATES, REGISTERS, Cause
 from warploom.arch.isa import PC_BITS, PT
 from warploom.arch.l1 import Operation, response_fields
+from warploom.arch.mechanisms import Affine
+from warploom.rtl.fg_simt.affine_execution import AffineExecution
 from warploom.rtl.fg_simt.control_ports import LAUNCH_BLOCK, cp_port
 from warploom.rtl.fg_simt.decode import KernelDecoder, Role
 from warploom.rtl.fg_simt.fetch import INSTRUCTION_BITS
@@ -38,7 +40,8 @@ class ControlProcessor(wiring.Component):
 
     Parameters
     ----------
-    probe : for benches: shows the observed values of fragments and shared-load cache.
+    affine : the kind of affine execution.
+    probe : for benches: shows the observed values of fragments, affine registers and shared-load cache.
 
     Members
     -------
@@ -57,9 +60,10 @@ class ControlProcessor(wiring.Component):
     position : a thread of the walk, and where it is.
     """
 
-    def __init__(self, *, probe: bool = False) -> None:
+    def __init__(self, *, affine: Affine = Affine.OFF, probe: bool = False) -> None:
         self._probe = probe
-        self._fragments, self._shared = Fragments(probe=probe), SharedLoads(probe=probe)
+        self._fragments, self._shared = Fragments(probe=probe), SharedLoads(second=affine.is_on, probe=probe)
+        self._affine = AffineExecution(affine=affine, probe=probe) if affine.is_on else None
         self._threads, self._decoder, self._builder = Threads(), KernelDecoder(), MicroBuilder()
         self._vote = VoteResult()
         self._signals()
@@ -80,6 +84,9 @@ class ControlProcessor(wiring.Component):
         self._state, self._status = Signal(State), Signal(FAULT)
         self._faulty, self._cause = Signal(), Signal(Cause)  # of the memory unit; of this cycle
         self._asks, self._waits = Signal(), Signal()  # a request; its answer is to come
+        self._second = Signal()  # it is for a uniform load, and not for a slot
+        self._data, self._sends, self._ends, self._misses = (Signal(name=name)
+                                                             for name in ("data", "sends", "ends", "misses"))
         self._mask, self._kept = Signal(LANES), Signal(data.StructLayout({"valid": 1, "mask": LANES}))
         self._collected, self._asked, self._holds = Signal(), Signal(HOLDS), Signal(LANES)
         self._steps, self._decodes = Signal(), Signal()
@@ -92,6 +99,7 @@ class ControlProcessor(wiring.Component):
         m.submodules.builder, m.submodules.vote = self._builder, self._vote
         self._connect(m)
         self._find_predicate(m)
+        self._execute_data(m)
         self._send(m)
         self._warps(m)
         with m.If(self._decodes):
@@ -121,10 +129,9 @@ class ControlProcessor(wiring.Component):
 
     def _find_predicate(self, m: Module) -> None:
         """The predicate that decides about the instruction, and the lanes in which it holds, if they are known."""
-        i, state, kept = self._i, self._state, self._kept
-        votes, resolved = self._decoder.role == Role.VOTE, Signal()
+        state, kept = self._state, self._kept
+        resolved = Signal()
         m.d.comb += [
-            self._asked.eq(Mux(votes, Cat(i.psrc, i.psrc_not), Cat(i.guard, i.guard_not))),
             resolved.eq((state == State.MASK) & self.branch.valid),
             self._collected.eq(resolved | kept.valid),
             self._holds.eq(Mux(kept.valid, kept.mask,
@@ -135,6 +142,27 @@ class ControlProcessor(wiring.Component):
         with m.If(self.take | self.stop):
             m.d.sync += kept.valid.eq(0)
 
+    def _execute_data(self, m: Module) -> None:
+        """What becomes of an instruction with data; and its guard, or the predicate of a vote."""
+        i, part, micro, shared = self._i, self._affine, self._builder.micro, self._shared
+        votes = self._decoder.role == Role.VOTE
+        predicate = Mux(votes, Cat(i.psrc, i.psrc_not), Cat(i.guard, i.guard_not))
+        if part is None:
+            m.d.comb += [self._asked.eq(predicate), self.sent.payload.eq(micro), self._sends.eq(1), self._ends.eq(1)]
+            return
+        m.submodules.affine = part
+        m.d.comb += [
+            part.predicate.eq(predicate), part.guarded.eq(~votes), self._asked.eq(part.resolved),
+            part.reset.eq(self._fragments.start), part.micro.eq(micro), part.whole.eq(self._fragments.whole),
+            part.block.eq(self.block), part.act.eq(self._data), part.room.eq(self.room),
+            shared.second_number.eq(part.number), part.hit.eq(shared.second_hit), part.word.eq(shared.second_word),
+            shared.fill_second.eq(self._second),
+            self._sends.eq(part.sends), self._ends.eq(part.ends), self._misses.eq(part.misses),
+            self.sent.payload.eq(part.sent),
+        ]
+        with m.If(self._asks):
+            m.d.sync += self._second.eq(self._data)
+
     def _send(self, m: Module) -> None:
         """What the lanes get: the instruction, or a `collect`."""
         fragments, builder, vote, sent = self._fragments, self._builder, self._vote, self.sent.payload
@@ -144,7 +172,6 @@ class ControlProcessor(wiring.Component):
             builder.word.eq(self._shared.word),
             self._threads.special.eq(builder.special), builder.base.eq(self._threads.base),
             builder.stride.eq(self._threads.stride), builder.walked.eq(self._threads.walked),
-            sent.eq(builder.micro),
         ]
         with m.If(self._collects):
             m.d.comb += [
@@ -213,8 +240,9 @@ class ControlProcessor(wiring.Component):
             with m.Case(Role.NOTHING):
                 self._go(m, Move.NEXT)
             with m.Default():
-                m.d.comb += self.sent.valid.eq(self.room)
-                with m.If(self.room):
+                m.d.comb += [self._data.eq(1), self._asks.eq(self._misses),
+                             self.sent.valid.eq(self._sends & self.room)]
+                with m.If(self._ends & (self.room | ~self._sends)):
                     self._go(m, Move.NEXT)
 
     def _go(self, m: Module, move: Move) -> None:
@@ -226,7 +254,7 @@ class ControlProcessor(wiring.Component):
         request, answer, state = self.request, self.response, self._state
         m.d.comb += [
             request.valid.eq(self._asks & request.ready), request.payload.operation.eq(Operation.READ),
-            request.payload.address.eq(Cat(Const(0, 2), self._shared.number)), answer.ready.eq(1),
+            request.payload.address.eq(Cat(Const(0, 2), self._number())), answer.ready.eq(1),
         ]
         with m.If(answer.valid):
             m.d.sync += self._waits.eq(0)
@@ -237,6 +265,11 @@ class ControlProcessor(wiring.Component):
             m.d.sync += state.eq(State.RUN)
             with m.If(answer.payload.error):
                 m.d.comb += self._cause.eq(Cause.BUS)
+
+    def _number(self) -> Value:
+        """The number of the word that is asked for."""
+        shared = self._shared
+        return shared.number if self._affine is None else Mux(self._data, shared.second_number, shared.number)
 
     def _stop(self, m: Module) -> None:
         """A fault, and the end of a kernel."""
@@ -255,7 +288,8 @@ class ControlProcessor(wiring.Component):
 
     def observe(self) -> Shown:
         """See the contract."""
+        if self._affine is not None:
+            return gather(self._fragments, self._affine, self._shared)
         none = {name: Const(0, REGISTERS) for name in ("uniform_registers", "affine_registers")}
         none |= {name: Const(0, PREDICATES) for name in ("uniform_predicates", "predicate_values")}
         return gather(self._fragments, self._shared) | none
-

@@ -27,7 +27,7 @@ RANDOM, KERNELS = 30000, 120
 async def programs(dut: cocotb.handle.SimHandleBase, name: str) -> None:
     """The outputs of every cycle are those of the model."""
     ports, checker = Ports(dut), Checker(minimum=10 * CYCLES)
-    recorder = Recorder(image(started(name)), rng=source())
+    recorder = Recorder(image(started(name)), ports.config.affine, rng=source())
     check = ControlCheck(ports, checker, recorder.observed)
     await exercise(ports, check.stimuli(recorder.cycles(CYCLES)), check, checker)
 
@@ -36,13 +36,15 @@ async def programs(dut: cocotb.handle.SimHandleBase, name: str) -> None:
 async def random_kernels(dut: cocotb.handle.SimHandleBase) -> None:
     """The same on kernels of random instructions, with ports that are not always ready, and with invented faults."""
     ports, checker, rng = Ports(dut), Checker(minimum=10 * RANDOM), source()
-    recorder = Recorder(images(rng, KERNELS), rng=rng, faults=0.003, patience=0.2)
+    recorder = Recorder(images(rng, KERNELS), ports.config.affine, rng=rng, faults=0.003, patience=0.2)
     check = ControlCheck(ports, checker, recorder.observed)
     await exercise(ports, check.stimuli(recorder.cycles(RANDOM)), check, checker)
     check.coverage.finish()
 
 
 @pytest.mark.rtl
-def test_control_processor(seed: int) -> None:
-    made = runner.build(SmConfig.preset("small"), "ControlProcessor", component=ControlProcessor(probe=True))
+@pytest.mark.parametrize("kind", ["off", "abm", *(pytest.param(kind, marks=pytest.mark.long) for kind in ("a", "ab"))])
+def test_control_processor(kind: str, seed: int) -> None:
+    config = SmConfig.preset("small").with_settings([f"affine={kind}"])
+    made = runner.build(config, "ControlProcessor", component=ControlProcessor(affine=config.affine, probe=True))
     runner.run(made, BENCH, seed)

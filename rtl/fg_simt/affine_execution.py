@@ -1,0 +1,139 @@
+# amaranth: UnusedElaboratable=no
+"""Affine execution in the control processor (docs/contract/fg_simt.md, *Affine execution*; [AFFINE], section 3.2)."""
+
+from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from warploom.arch.fg_simt.micro import Kind, Unit
+from warploom.arch.fg_simt.sizes import MULTIPLY_CYCLES
+from warploom.arch.isa import PT, Op
+from warploom.arch.mechanisms import Affine
+from warploom.rtl.fg_simt.access import WINDOW_FIELDS
+from warploom.rtl.fg_simt.address import NAMES
+from warploom.rtl.fg_simt.affine import AffineRegisters
+from warploom.rtl.fg_simt.control_ports import LAUNCH_BLOCK
+from warploom.rtl.fg_simt.load_rules import LoadRules
+from warploom.rtl.fg_simt.micro import HOLDS, MICRO, one_of
+from warploom.rtl.observation import Shown, gather, probe_port, show
+
+PRODUCTS = (Op.IMUL, Op.IMAD)
+
+
+class AffineExecution(wiring.Component):
+    """What an instruction with data does: is executed here, or goes to the lanes. All outputs come in the cycle of
+    their inputs.
+
+    Parameters
+    ----------
+    affine : the kind; not OFF.
+    probe : for benches: shows the observed values.
+
+    Members
+    -------
+    reset : a warp begins at the end of the cycle.
+    micro : the instruction as it would go to the lanes without affine execution, but for its guard.
+    predicate, resolved : the predicate that decides about it; the same, as a constant if it is uniform.
+    guarded : the predicate is its guard. Otherwise it has none.
+    whole : no lanes wait.
+    block : the launch block.
+    number, hit, word : the number of the word of a uniform load, whether it is in the shared-load cache, and the word.
+    act, room : it is to be executed now; the SIQ has room.
+    misses : it waits for the word of a uniform load.
+    sends, sent : it sends this operation, if there is room.
+    ends : if what it sends is sent, it is over. Otherwise `act` follows in the next cycle, or a fault.
+
+    Raises
+    ------
+    ValueError : for OFF.
+    """
+
+    def __init__(self, *, affine: Affine, probe: bool = False) -> None:
+        self._affine, self._probe = affine, probe
+        self._registers = AffineRegisters(affine=affine, probe=probe)
+        super().__init__({
+            "reset": In(1), "micro": In(MICRO), "predicate": In(HOLDS), "resolved": Out(HOLDS), "guarded": In(1),
+            "whole": In(1), "block": In(LAUNCH_BLOCK), "number": Out(30), "hit": In(1), "word": In(32),
+            "act": In(1), "room": In(1), "misses": Out(1), "sends": Out(1), "sent": Out(MICRO), "ends": Out(1),
+            **(probe_port(self.observe()) if probe else {}),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.registers = registers = self._registers
+        m.submodules.rules = rules = LoadRules()
+        i, known, old, multiplied = self.micro, registers.known, registers.old, Signal(range(MULTIPLY_CYCLES))
+        guard, full, expands, waits = Signal(HOLDS), Signal(), Signal(), Signal()
+        self._connect(m, rules, guard)
+        m.d.comb += [
+            guard.eq(Mux(self.guarded, self.resolved.as_value(), Const(PT, HOLDS.size))),
+            full.eq(self.whole & (guard.number == PT)),
+            expands.eq(~full & (old.compact | old.uniform)),
+            self.misses.eq(rules.uniform & ~self.hit & ~expands),
+            waits.eq(known.valid & one_of(i.op, PRODUCTS) & (multiplied != MULTIPLY_CYCLES - 1)),
+            self.ends.eq(~expands & ~waits & ~self.misses),
+            self.sends.eq(expands | (self.ends & ~(known.valid & full))),
+            registers.write.eq(self.act & self.ends & known.valid & full),
+            registers.expand.eq(self.act & self.sends & self.room),
+        ]
+        with m.If(self.act & ~expands & waits):
+            m.d.sync += multiplied.eq(multiplied + 1)
+        with m.Elif(~(self.act & self.sends & ~self.room)):
+            m.d.sync += multiplied.eq(0)
+        self._send(m, rules, guard, expands)
+        if self._probe:
+            show(m, self)
+        return m
+
+    def _connect(self, m: Module, rules: LoadRules, guard: Value) -> None:
+        """The instruction, for the parts."""
+        i, registers = self.micro, self._registers
+        m.d.comb += [
+            *(getattr(registers, name).eq(i[name])
+              for name in ("op", "modifiers", "operands", "writes", "dst", "pdst")),
+            registers.guard.eq(self.predicate), registers.pred.eq(Cat(i.pred, i.pred_not)),
+            self.resolved.eq(registers.resolved_guard), registers.reset.eq(self.reset),
+            registers.loaded.valid.eq(rules.uniform & self.hit), registers.loaded.word.eq(rules.loaded),
+            *(getattr(rules, name).eq(i[name]) for name in ("op", "modifiers", "offset")),
+            rules.operands.eq(registers.resolved), rules.guard.eq(guard),
+            *(rules.windows[NAMES[space]].eq(Cat(self.block[field] for field in fields))
+              for space, fields in WINDOW_FIELDS.items()),
+            rules.word.eq(self.word), self.number.eq(rules.address[2:]),
+        ]
+
+    def _send(self, m: Module, rules: LoadRules, guard: Value, expands: Value) -> None:
+        """The operation with its resolved operands, what is known of its results, or its destinations before it."""
+        i, sent, registers = self.micro, self.sent, self._registers
+        known, old = registers.known, registers.old
+        m.d.comb += [
+            sent.eq(i), sent.operands.eq(registers.resolved),
+            Cat(sent.guard, sent.guard_not).eq(guard), Cat(sent.pred, sent.pred_not).eq(registers.resolved_pred),
+        ]
+        if self._affine.has_memory:
+            with m.If(rules.vector):
+                m.d.comb += sent.kind.eq(Kind.VECTOR)
+        with m.If(expands):
+            self._give(m, old.compact, old.word, old.uniform, old.holds)
+            m.d.comb += [
+                sent.mask.eq(-1), Cat(sent.guard, sent.guard_not).eq(PT),
+                sent.writes.eq(old.compact), sent.dst.eq(Mux(old.compact, i.dst, 0)),
+                sent.pdst.eq(Mux(old.uniform, i.pdst, PT)),
+            ]
+        with m.Elif(known.valid):
+            self._give(m, i.writes, known.word, i.pdst != PT, known.holds)
+
+    def _give(self, m: Module, has_word: Value, word: data.View, has_verdict: Value, holds: Value) -> None:
+        """A MOV of a constant and a constant predicate."""
+        sent = self.sent
+        m.d.comb += [
+            sent.kind.eq(Kind.COMPUTE), sent.unit.eq(Unit.EITHER), sent.latency.eq(1),
+            sent.op.eq(Op.MOV.value), sent.modifiers.eq(0), sent.offset.eq(0),
+            Cat(sent.pred, sent.pred_not).eq(Cat(Const(PT, 3), ~(has_verdict & holds))),
+            sent.operands.eq(0),
+        ]
+        with m.If(has_word):
+            m.d.comb += [sent.operands[0].base.eq(word.base), sent.operands[0].stride.eq(word.stride)]
+
+    def observe(self) -> Shown:
+        """See the contract."""
+        return gather(self._registers)
