@@ -4,10 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from amaranth import Cat, Module, Mux, Signal, Value
-from amaranth.lib.fifo import SyncFIFO
 
 from warploom.arch.isa import Op
-from warploom.rtl.fg_simt.sau import ABOUT, FirstSau, SecondSau
+from warploom.rtl.fg_simt.sau import FirstSau, SecondSau
 from warploom.rtl.fg_simt.slu import LoadUnit
 from warploom.tb.fg_simt import test_sau, test_slu
 from warploom.tb.float.mutants import changed
@@ -54,9 +53,9 @@ def _impatient(unit: Any) -> None:
     units[4] = units.pop(5)
 
 
-def _narrow(unit: Any) -> None:
-    """There is room for one group of a division."""
-    unit._division._waiting = SyncFIFO(width=ABOUT.size, depth=1)
+def _stuck(unit: Any) -> None:
+    """What the first group of a division writes stays at the head of the queue."""
+    l1.changed(unit._division, lambda division, m: m.d.comb.__iadd__(division._waiting.r_en.eq(0)))
 
 
 def _uncarried(unit: Any) -> None:
@@ -96,7 +95,7 @@ MUTANTS = (
         o.inner._division.done, o.inner.write.as_value(), o.inner.result.as_value())}),
     _second("writes the group of a quotient to the first lanes", lambda o, m: {"write": changed(
         m, o.inner.write, group=Mux(o.inner._division.done, 0, o.inner.write.group))}),
-    _inside(SecondSau, "second", "forgets the second group of a division", _narrow),
+    _inside(SecondSau, "second", "writes all groups of divisions as the first one", _stuck),
     _inside(SecondSau, "second", "has no carry of a product", _uncarried),
     _load("extends bytes without sign", _unsigned),
     _load("takes stores for loads", lambda o, m: _arriving(o, m, loads=1)),
