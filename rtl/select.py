@@ -33,6 +33,12 @@ def lowest(bits: Value) -> Value:
     return Cat(bit & ~bits[:number].any() for number, bit in enumerate(bits))
 
 
+def binary(mask: Value) -> Value:
+    """The number of the bit that is set, zero if none is."""
+    width = (len(mask) - 1).bit_length()
+    return Cat(Cat(bit for number, bit in enumerate(mask) if number >> place & 1).any() for place in range(width))
+
+
 def count(m: Module, bits: Sequence[Value], limit: int, name: str) -> Value:
     """How many bits are set, as a mask: bit n if it is exactly n, no bit if there are more than `limit`. A tree, whose
     logarithmic depth is that of selections instead of adders."""

@@ -77,6 +77,7 @@ class MemoryUnit:
         self._memory = memory
         self._arriving: deque[tuple[int, Row]] = deque()
         self._queue: deque[Row] = deque()
+        self._first: Row | None = None
         self._entries: deque[Entry] = deque()
         ports = (*range(LANES), WIDE_PORT)
         self._pending: dict[int, deque[tuple[Entry, list[int]]]] = {port: deque() for port in ports}
@@ -91,7 +92,11 @@ class MemoryUnit:
     @property
     def rows(self) -> int:
         """Rows in the SMRQ and on their way to it."""
-        return len(self._arriving) + len(self._queue)
+        return len(self._arriving) + self._used
+
+    @property
+    def _used(self) -> int:
+        return len(self._queue) + (self._first is not None)
 
     def takes(self, rows: int) -> bool:
         """Whether there is room for an instruction of so many rows."""
@@ -113,14 +118,15 @@ class MemoryUnit:
     def discard(self) -> None:
         """The kernel stops: what has not begun is forgotten."""
         self._arriving.clear()
-        while self._queue and not self._queue[-1].offers:
-            self._queue.pop()
-        for row in self._queue:
-            row.threads = []
+        self._queue.clear()
+        if self._first is not None:
+            self._first.threads = []
+            if not self._first.offers:
+                self._first = None
 
     def is_quiet(self) -> bool:
         """Whether nothing is outstanding, or about to be taken."""
-        return not any(self._outstanding.values()) and not (self._queue and self._queue[0].offers)
+        return not any(self._outstanding.values()) and not (self._first is not None and self._first.offers)
 
     def reset(self) -> None:
         """After a fault: the queues are empty."""
@@ -133,6 +139,8 @@ class MemoryUnit:
         self._retire()
         self._send(room)
         self._take_answers()
+        if self._first is None and self._queue:
+            self._first = self._queue.popleft()
         self._arrive(cycle)
 
     # ------------------------------------------------------------ answers
@@ -190,10 +198,8 @@ class MemoryUnit:
     def _send(self, room: bool) -> None:
         """The first row begins, if order allows, and offers its requests."""
         self.offered = {}
-        if not self._queue:
-            return
-        row = self._queue[0]
-        if row.entry is None and not (room and self._begins(row)):
+        row = self._first
+        if row is None or (row.entry is None and not (room and self._begins(row))):
             return
         assert row.entry is not None
         self.offered = {port: request for port, (_, request) in row.offers.items()}
@@ -203,7 +209,7 @@ class MemoryUnit:
         if not row.offers:
             row.entry = None
             if not row.threads:
-                self._queue.popleft()
+                self._first = None
 
     def _begins(self, row: Row) -> bool:
         """Whether a row, or the next line of a vector load, begins: it then has an entry."""
@@ -291,5 +297,5 @@ class MemoryUnit:
 
     def observe(self) -> list[int]:
         """See `warploom.golden_model.observation.Part`."""
-        return [len(self._queue), len(self._entries), self.in_flight, self._outstanding[False],
+        return [self._used, len(self._entries), self.in_flight, self._outstanding[False],
                 self._outstanding[True]]

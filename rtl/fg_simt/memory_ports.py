@@ -21,6 +21,7 @@ from warploom.rtl.l1.ports import request_stream
 
 CAUSE_BITS = 3
 LOAD_BITS = (SLWQ_ENTRIES - 1).bit_length()
+THREAD_BITS = (THREADS - 1).bit_length()
 PLACE_BITS = LOAD_BITS + GROUP_BITS
 """Width of the number of a place in an SLDQ: the entry of the SLWQ, and below it the group."""
 
@@ -43,6 +44,10 @@ ROW = data.StructLayout({"instruction": INSTRUCTION, "execute": LANES, "address"
 """A row of the SMRQ: the executing lanes, and the address and data of each. Of a vector load lane 0 executes, with the
 address of thread 0 and the mask of threads as data."""
 
+COMPARED = data.StructLayout({"row": ROW, "narrow": 1, "wide": 1, "consecutive": 1, "line": ADDRESS_BITS})
+"""A row with its coalescing decision: over ports of which width it is sent, none without executing lanes; the address
+of the line, if wide; whether its addresses are consecutive, if they are in one line."""
+
 ARRIVING = data.StructLayout({"row": ROW, "cause": data.ArrayLayout(CAUSE_BITS, LANES)})
 """A row from SGU and SSU, and the cause of a fault of each executing lane, 0 for none."""
 
@@ -53,13 +58,11 @@ PORTS = LANES + 1
 """Ports to memory; the last one is the wide one."""
 
 SENT = data.StructLayout({
-    "instruction": INSTRUCTION, "execute": LANES, "ports": PORTS, "writes": 1,
-    "offset": data.ArrayLayout(OFFSET_BITS, LANES), "threads": THREADS})
-"""A row that begins, or a line of a vector load: its executing lanes, the ports that answer, the byte of each lane's
-address in its line, and for a vector load the threads of the line."""
-
-BUSY = data.StructLayout({"narrow": 1, "narrow_writes": 1, "wide": 1, "wide_writes": 1})
-"""Whether requests are outstanding over ports of a width, and whether one of them writes."""
+    "instruction": INSTRUCTION, "execute": LANES, "narrow": 1, "wide": 1, "ports": PORTS, "writes": 1,
+    "offset": data.ArrayLayout(OFFSET_BITS, LANES), "threads": THREADS, "first": THREAD_BITS})
+"""A row that begins, or a line of a vector load: its executing lanes, the width of the ports that answer, these
+ports, the byte of each lane's address in its line, and for a vector load the threads of the line, and the first of
+them."""
 
 
 def lane_requests() -> dict[str, wiring.Member]:

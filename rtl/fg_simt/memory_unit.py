@@ -40,7 +40,7 @@ INSTRUCTIONS = SMRQ_ROWS + SMRRQ_ENTRIES
 class MemoryUnit(wiring.Component):
     """Sends rows of accesses to memory, and brings what is loaded to the lanes.
 
-    A row that arrives in t is sent in t + 1 at the earliest; an answer of t is in its place in t + 1. Takes a row, and
+    A row that arrives in t is sent in t + 2 at the earliest; an answer of t is in its place in t + 1. Takes a row, and
     an answer of each port, in each cycle. Requests are functions of registers and of `discard`, the other outputs of
     registers and of `place`.
 
@@ -100,7 +100,7 @@ class MemoryUnit(wiring.Component):
             queue.enter.eq(self.arrive & ~self._faulty), queue.row.eq(self.arriving.row), queue.leave.eq(sender.leave),
             queue.discard.eq(self.discard), queue.keep.eq(sender.keep),
             sender.present.eq(queue.present), sender.first.eq(queue.first), sender.discard.eq(self.discard),
-            sender.room.eq(outstanding.room), sender.busy.eq(outstanding.busy),
+            sender.room.eq(outstanding.room), sender.blocked.eq(outstanding.blocked),
             outstanding.begins.eq(sender.begins), outstanding.sent.eq(sender.sent), outstanding.clear.eq(self.clear),
         ]
 
@@ -124,15 +124,15 @@ class MemoryUnit(wiring.Component):
         wide = outstanding.wide_owner
         behind = Signal(LANES)  # lanes whose elements are of the next group
         m.d.comb += [
-            rotation.line.eq(oldest.contents), rotation.size.eq(i.size), rotation.lane.eq(oldest.first),
-            rotation.start.eq(oldest.entry.offset[0] + (oldest.first << i.size)),
+            rotation.line.eq(oldest.contents), rotation.size.eq(i.size), rotation.lane.eq(oldest.entry.first),
+            rotation.start.eq(oldest.start),
             behind.eq(~(Const((1 << LANES) - 1) << rotation.lane)),
         ]
         for lane in range(LANES):
             loads = LoadQueue()
             m.submodules[f"loads_{lane}"] = share(platform, "load_queue", loads)
             narrow, answer = outstanding.owners[lane], self.narrow_response[lane]
-            group = oldest.first[lane_bits:] + behind[lane]
+            group = oldest.entry.first[lane_bits:] + behind[lane]
             offset, line = wide.offset[lane], self.wide_response.payload.data
             m.d.comb += [
                 loads.fill[0].valid.eq(answer.valid & narrow.loads),
@@ -154,16 +154,17 @@ class MemoryUnit(wiring.Component):
         there = Signal(SLWQ_ENTRIES * GROUPS)  # groups of loads whose words are there
         new = Mux(self.issue & self.issued.loads, ((1 << GROUPS) - 1) << (self.issued.entry << GROUP_BITS), 0)
         comes = Mux(self.issue, Mux(self.issued.vector, 1, GROUPS), 0)
+        staying, left = Signal.like(self.rows), Signal.like(self.rows)  # rows if none leaves, and if one does
+        m.d.comb += [staying.eq(self.rows + comes - (self.arrive & self._faulty)), left.eq(staying - 1)]
         m.d.sync += [
-            self.rows.eq(Mux(self.discard, sender.keep & ~sender.leave,
-                             self.rows + comes - sender.leave - (self.arrive & self._faulty))),
+            self.rows.eq(Mux(self.discard, sender.keep & ~sender.leave, Mux(sender.leave, left, staying))),
             self.in_flight.eq(Mux(self.clear, 0, self.in_flight + self.issue - outstanding.ends)),
             there.eq((there | outstanding.completed) & ~new),
         ]
         m.d.comb += [
             *(self.loaded[entry].eq(there.word_select(entry, GROUPS).all()) for entry in range(SLWQ_ENTRIES)),
             self.freed.eq(sender.leave + (self.arrive & self._faulty)),
-            self.quiet.eq(~(outstanding.busy.narrow | outstanding.busy.wide)),
+            self.quiet.eq(outstanding.quiet),
         ]
 
     def _find_faults(self, m: Module) -> None:

@@ -12,19 +12,17 @@ from amaranth.lib.wiring import In, Out
 from warploom.arch.config import LANES as THREADS
 from warploom.arch.fg_simt.sizes import GROUP_BITS, LANES, SLWQ_ENTRIES, SMRRQ_ENTRIES
 from warploom.arch.isa import PC_BITS
-from warploom.arch.l1 import LINE_BITS
-from warploom.rtl.fg_simt.memory_ports import BUSY, PLACE_BITS, PORTS, SENT
+from warploom.arch.l1 import LINE_BITS, OFFSET_BITS
+from warploom.rtl.fg_simt.memory_ports import PLACE_BITS, PORTS, SENT, THREAD_BITS
 from warploom.rtl.rotate import first_from
-from warploom.rtl.select import lowest, merge_many
-
-THREAD_BITS = (THREADS - 1).bit_length()
+from warploom.rtl.select import binary, lowest, merge_many
 
 OWNER = data.StructLayout({"loads": 1, "place": PLACE_BITS, "offset": 2})
 """Whose an answer of a narrow port is: if it is of a load, the place of its word, and the byte of the element in it."""
 
-LINE = data.StructLayout({"entry": SENT, "contents": LINE_BITS, "first": THREAD_BITS, "now": THREADS})
-"""What the oldest entry gives: of a line, its contents, the first thread that is left, and the threads whose elements
-are brought in this cycle."""
+LINE = data.StructLayout({"entry": SENT, "contents": LINE_BITS, "start": OFFSET_BITS, "now": THREADS})
+"""What the oldest entry gives: of a line, its contents, the byte of the element of the first thread that is left, and
+the threads whose elements are brought in this cycle."""
 
 
 class Outstanding(wiring.Component):
@@ -38,7 +36,8 @@ class Outstanding(wiring.Component):
     answers, errors : ports that answer, and those whose answer is an error.
     line : the contents of a line that the wide port answers.
     clear : all entries become free.
-    busy : what is outstanding.
+    blocked : what is sent has to wait for requests over ports of the other width.
+    quiet : no request is outstanding.
     waiting : for each entry, the ports that are to answer.
     owners, wide_owner : for each narrow port whose its answer is; the entry of the wide port's.
     failed : the PC of the entry of the lowest port with an error.
@@ -51,7 +50,7 @@ class Outstanding(wiring.Component):
     def __init__(self) -> None:
         super().__init__({
             "room": Out(1), "begins": In(1), "sent": In(SENT), "answers": In(PORTS), "errors": In(PORTS),
-            "line": In(LINE_BITS), "clear": In(1), "busy": Out(BUSY),
+            "line": In(LINE_BITS), "clear": In(1), "blocked": Out(1), "quiet": Out(1),
             "waiting": Out(data.ArrayLayout(PORTS, SMRRQ_ENTRIES)),
             "owners": Out(data.ArrayLayout(OWNER, LANES)), "wide_owner": Out(SENT), "failed": Out(PC_BITS),
             "oldest": Out(LINE), "gives": Out(1), "ends": Out(1),
@@ -62,13 +61,14 @@ class Outstanding(wiring.Component):
         m = Module()
         self._entries = [Signal(SENT, name=f"entry_{number}", reset_less=True) for number in range(SMRRQ_ENTRIES)]
         self._lines = [Signal(LINE_BITS, name=f"line_{number}", reset_less=True) for number in range(SMRRQ_ENTRIES)]
-        self._firsts = [Signal(THREAD_BITS, name=f"first_{number}", reset_less=True)
+        self._starts = [Signal(OFFSET_BITS, name=f"start_{number}", reset_less=True)
                         for number in range(SMRRQ_ENTRIES)]
         self._head, self._tail = Signal(SMRRQ_ENTRIES, init=1), Signal(SMRRQ_ENTRIES, init=1)  # one-hot
         self._leaves, self._rest = Signal(), Signal(THREADS)
         self._chosen = Signal(data.ArrayLayout(SMRRQ_ENTRIES, PORTS))  # of each port, the entry that it answers
         self._answered = Signal(data.ArrayLayout(PORTS, SMRRQ_ENTRIES))  # of each entry, the ports that do
         self._answer(m)
+        self._order(m)
         self._retire(m)
         self._keep_entries(m)
         self._complete(m)
@@ -81,7 +81,7 @@ class Outstanding(wiring.Component):
         return m
 
     def _answer(self, m: Module) -> None:
-        """The entry of each answer, and what is outstanding."""
+        """The entry of each answer."""
         bad, culprit = Signal(PORTS), Signal(SMRRQ_ENTRIES)
         m.d.comb += bad.eq(lowest(self.errors))
         for port in range(PORTS):
@@ -96,11 +96,14 @@ class Outstanding(wiring.Component):
         m.d.comb += [self.wide_owner.as_value().eq(merge_many(self._chosen[LANES], _values(self._entries))),
                      culprit.eq(merge_many(bad, list(self._chosen))),
                      self.failed.eq(merge_many(culprit, [entry.instruction.pc for entry in self._entries]))]
-        narrow, wide = [waiting[:LANES].any() for waiting in self.waiting], [waiting[LANES] for waiting in self.waiting]
-        writes = [entry.writes for entry in self._entries]
-        for name, those in (("narrow", narrow), ("wide", wide)):
-            m.d.comb += [self.busy[name].eq(Cat(those).any()),
-                         self.busy[f"{name}_writes"].eq((Cat(those) & Cat(writes)).any())]
+
+    def _order(self, m: Module) -> None:
+        """Whether requests over ports of the other width must be over first."""
+        sent, blocking, asked = self.sent, Signal(SMRRQ_ENTRIES), Signal(SMRRQ_ENTRIES)
+        for number, (entry, waiting) in enumerate(zip(self._entries, self.waiting, strict=True)):
+            others = (sent.wide & waiting[:LANES].any()) | (sent.narrow & waiting[LANES])
+            m.d.comb += [blocking[number].eq(others & (entry.writes | sent.writes)), asked[number].eq(waiting.any())]
+        m.d.comb += [self.blocked.eq(blocking.any()), self.quiet.eq(~asked.any())]
 
     def _retire(self, m: Module) -> None:
         """The oldest entry leaves if nothing is to come, a line after its last elements."""
@@ -110,10 +113,10 @@ class Outstanding(wiring.Component):
         m.d.comb += [
             entry.as_value().eq(merge_many(self._head, _values(self._entries))),
             oldest.contents.eq(merge_many(self._head, self._lines)),
-            oldest.first.eq(merge_many(self._head, self._firsts)),
+            oldest.start.eq(merge_many(self._head, self._starts)),
             ready.eq((self.used != 0) & ~merge_many(self._head, list(self.waiting)).any()),
             self.gives.eq(ready & entry.instruction.vector),
-            window.eq(Const((1 << LANES) - 1) << oldest.first),
+            window.eq(Const((1 << LANES) - 1) << entry.first),
             oldest.now.eq(Mux(self.gives, entry.threads & window, 0)),
             self._rest.eq(entry.threads & ~window),
             self._leaves.eq(ready & ~(entry.instruction.vector & self._rest.any())),
@@ -121,17 +124,20 @@ class Outstanding(wiring.Component):
         ]
 
     def _keep_entries(self, m: Module) -> None:
-        """New contents of the entries."""
-        new, next_ = _first(m, self.sent.threads, "new"), _first(m, self._rest, "rest")
+        """New contents of the entries. The start of a new one is computed in the cycle after it has begun, in which its
+        line may come."""
+        leading, following = Signal(THREADS), Signal(THREAD_BITS)
+        m.d.comb += [leading.eq(lowest(self._rest)), following.eq(binary(leading))]
         for number, (entry, waiting) in enumerate(zip(self._entries, self.waiting, strict=True)):
             takes, gives = self.begins & self._tail[number], self.gives & self._head[number]
             answered, still = self._answered[number], Signal(PORTS, name=f"waiting_{number}")
             m.d.comb += waiting.eq(still)
             m.d.sync += still.eq(Mux(self.clear, 0, Mux(takes, self.sent.ports, still & ~answered)))
+            m.d.sync += self._starts[number].eq(_start(entry, Mux(gives, following, entry.first)))
             with m.If(takes):
-                m.d.sync += [entry.eq(self.sent), self._firsts[number].eq(new)]
+                m.d.sync += entry.eq(self.sent)
             with m.Elif(gives):
-                m.d.sync += [entry.threads.eq(self._rest), self._firsts[number].eq(next_)]
+                m.d.sync += [entry.threads.eq(self._rest), entry.first.eq(following)]
             with m.If(answered[LANES]):
                 m.d.sync += self._lines[number].eq(self.line)
 
@@ -153,10 +159,6 @@ def _values(structs: list[Any]) -> list[Value]:
     return [struct.as_value() for struct in structs]
 
 
-def _first(m: Module, threads: Value, name: str) -> Signal:
-    """The number of the first of some threads."""
-    one_hot, number = Signal(THREADS, name=f"{name}_one_hot"), Signal(THREAD_BITS, name=f"{name}_first")
-    m.d.comb += one_hot.eq(lowest(threads))
-    m.d.comb += [number[bit].eq(Cat(one_hot[thread] for thread in range(THREADS) if thread >> bit & 1).any())
-                 for bit in range(THREAD_BITS)]
-    return number
+def _start(entry: Any, thread: Value) -> Value:
+    """The byte of a thread's element in the line of an entry."""
+    return entry.offset[0] + (thread << entry.instruction.size)

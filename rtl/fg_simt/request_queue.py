@@ -1,51 +1,76 @@
 """The queue of rows of the memory unit, SMRQ (docs/contract/fg_simt.md, *Memory unit*)."""
 
-from amaranth import Module, Mux, Signal
+from typing import Any
+
+from amaranth import Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.fg_simt.sizes import SMRQ_ROWS
-from warploom.rtl.fg_simt.memory_ports import ROW
+from warploom.arch.l1 import Operation
+from warploom.rtl.fg_simt.coalesce import Coalescer
+from warploom.rtl.fg_simt.memory_ports import COMPARED, ROW
+from warploom.rtl.select import merge_many
+
+STORED = SMRQ_ROWS - 1
+"""Rows behind the first one."""
 
 
 class RequestQueue(wiring.Component):
-    """A shift register, whose first row is always in the same place: it is compared and sent from there, without a
-    multiplexer before.
+    """A ring of rows, and a register for the first one. The coalescing decision is made on the way from the ring to
+    the register: so a row that enters in t is the first from t + 2 on, if none is before it.
 
     Members
     -------
     enter, row : a row comes; only if there is room.
     leave : the first row leaves.
     discard, keep : all rows but the first are dropped, and without `keep` this one, too; a row that comes is lost.
-    present, first : whether there is a row, and the first one.
+    present, first : whether there is a first row, and what it is.
     used : number of rows.
     """
 
     def __init__(self) -> None:
         super().__init__({
             "enter": In(1), "row": In(ROW), "leave": In(1), "discard": In(1), "keep": In(1),
-            "present": Out(1), "first": Out(ROW), "used": Out(range(SMRQ_ROWS + 1)),
+            "present": Out(1), "first": Out(COMPARED), "used": Out(range(SMRQ_ROWS + 1)),
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        rows = Signal(data.ArrayLayout(ROW, SMRQ_ROWS), reset_less=True)
-        vacant = Signal(SMRQ_ROWS + 1, init=1)  # one-hot: where the next row would enter if none left
-        place = Signal(SMRQ_ROWS + 1)
+        rows, oldest = Signal(data.ArrayLayout(ROW, STORED), reset_less=True), Signal(ROW)
+        head, tail = Signal(STORED, init=1), Signal(STORED, init=1)  # one-hot
+        stored, waits, stays = Signal(range(STORED + 1)), Signal(), Signal()
         m.d.comb += [
-            self.present.eq(~vacant[0]),
-            self.first.eq(rows[0]),
-            place.eq(Mux(self.leave, vacant >> 1, vacant)),
+            self.used.eq(stored + self.present),
+            stays.eq(self.present & ~self.leave),
+            waits.eq(stored != 0),
+            oldest.as_value().eq(merge_many(head, [row.as_value() for row in rows])),
         ]
-        with m.If(self.discard):
-            m.d.sync += [vacant.eq(Mux(self.keep & ~self.leave, 0b10, 0b01)), self.used.eq(self.keep & ~self.leave)]
-        with m.Else():
-            m.d.sync += [vacant.eq(Mux(self.enter, place << 1, place)),
-                         self.used.eq(self.used + self.enter - self.leave)]
-        for number in range(SMRQ_ROWS):
-            with m.If(self.enter & place[number]):
+        self._compare(m, oldest, stays)
+        for number in range(STORED):
+            with m.If(self.enter & tail[number]):
                 m.d.sync += rows[number].eq(self.row)
-            if number + 1 < SMRQ_ROWS:
-                with m.Elif(self.leave):
-                    m.d.sync += rows[number].eq(rows[number + 1])
+        with m.If(self.discard):
+            m.d.sync += [self.present.eq(self.keep & ~self.leave), stored.eq(0), head.eq(1), tail.eq(1)]
+        with m.Else():
+            m.d.sync += [
+                self.present.eq(stays | waits),
+                stored.eq(Mux(stays, stored + self.enter, stored + self.enter - waits)),
+                head.eq(Mux(~stays & waits, head.rotate_left(1), head)),
+                tail.eq(Mux(self.enter, tail.rotate_left(1), tail)),
+            ]
         return m
+
+    def _compare(self, m: Module, oldest: Any, stays: Value) -> None:
+        """The oldest row of the ring becomes the first, with its decision."""
+        m.submodules.coalescer = coalescer = Coalescer()
+        first, i, wide = Signal(COMPARED, reset_less=True), oldest.instruction, Signal()
+        m.d.comb += [
+            coalescer.execute.eq(oldest.execute), coalescer.address.eq(oldest.address), coalescer.size.eq(i.size),
+            wide.eq(i.vector | (coalescer.wide & (i.operation <= Operation.WRITE))), self.first.eq(first),
+        ]
+        with m.If(~stays):
+            m.d.sync += [
+                first.row.eq(oldest), first.consecutive.eq(coalescer.consecutive), first.line.eq(coalescer.line),
+                first.wide.eq(wide & oldest.execute.any()), first.narrow.eq(~wide & oldest.execute.any()),
+            ]

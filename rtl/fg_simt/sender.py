@@ -8,8 +8,7 @@ from amaranth.lib.wiring import In, Out
 from warploom.arch.config import LANES as THREADS
 from warploom.arch.fg_simt.sizes import LANES
 from warploom.arch.l1 import OFFSET_BITS, Operation
-from warploom.rtl.fg_simt.coalesce import Coalescer
-from warploom.rtl.fg_simt.memory_ports import BUSY, PORTS, ROW, SENT, lane_requests
+from warploom.rtl.fg_simt.memory_ports import COMPARED, PORTS, SENT, lane_requests
 from warploom.rtl.fg_simt.store_data import StoreData
 from warploom.rtl.fg_simt.vector_lines import VectorLines
 
@@ -20,10 +19,10 @@ class Sender(wiring.Component):
 
     Members
     -------
-    present, first : whether there is a row, and the first one.
-    room, busy : whether an entry is free; what is outstanding.
+    present, first : whether there is a first row, and what it is.
+    room, blocked : an entry is free; what is sent has to wait for other requests.
     discard : nothing begins any more, and the row that has begun ends with what has begun of it.
-    begins, sent : a row, or a line of a vector load, takes an entry.
+    begins, sent : a row, or a line of a vector load, takes an entry; what it is or would be.
     keep : the first row has begun.
     leave : the first row leaves the queue.
     unsent : the ports with requests that have begun before and are not yet taken.
@@ -32,30 +31,26 @@ class Sender(wiring.Component):
 
     def __init__(self) -> None:
         super().__init__({
-            "present": In(1), "first": In(ROW), "room": In(1), "busy": In(BUSY), "discard": In(1),
+            "present": In(1), "first": In(COMPARED), "room": In(1), "blocked": In(1), "discard": In(1),
             "begins": Out(1), "sent": Out(SENT), "keep": Out(1), "leave": Out(1), "unsent": Out(PORTS),
             **lane_requests(),
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.coalescer = coalescer = Coalescer()
         m.submodules.lines = lines = VectorLines()
         m.submodules.store = store = StoreData()
-        first, i = self.first, self.first.instruction
+        first, i = self.first.row, self.first.row.instruction
         done = Signal(THREADS)  # threads of a vector load whose lines have been taken
         cut = Signal()  # a discard came after the first row began
-        wide, ports, left = Signal(), Signal(PORTS), Signal(PORTS)
+        ports, left = Signal(PORTS), Signal(PORTS)
         over, whole = Signal(), Signal()
         m.d.comb += [
-            coalescer.execute.eq(first.execute), coalescer.address.eq(first.address), coalescer.size.eq(i.size),
             lines.address.eq(first.address[0]), lines.size.eq(i.size), lines.threads.eq(first.data[0] & ~done),
-            wide.eq(i.vector | (coalescer.wide & (i.operation <= Operation.WRITE))),
-            ports.eq(Mux(wide, Cat(Const(0, LANES), first.execute.any()), first.execute)),
-            whole.eq(~i.vector | (lines.threads == lines.here)),
+            ports.eq(Cat(Mux(self.first.narrow, first.execute, 0), self.first.wide)),
+            whole.eq(~i.vector | lines.last),
             self.keep.eq(self.unsent.any()),
-            self.begins.eq(self.present & ~self.keep & self.room & ~self.discard
-                          & (self._in_order(wide) | ~first.execute.any())),
+            self.begins.eq(self.present & ~self.keep & self.room & ~self.discard & ~self.blocked),
             left.eq(Mux(self.keep, self.unsent, Mux(self.begins, ports, 0))),
             over.eq((self.keep | self.begins) & ~(left & ~self._ready()).any()),
             self.leave.eq(over & (whole | cut | self.discard)),
@@ -65,25 +60,20 @@ class Sender(wiring.Component):
             cut.eq((cut | self.discard) & ~over & self.keep),
             done.eq(Mux(self.leave | (self.discard & ~self.keep), 0, Mux(over, done | lines.here, done))),
         ]
-        self._offer(m, coalescer, lines, store, left)
+        self._offer(m, lines, store, left)
         self._describe(m, ports, whole, lines)
         return m
 
     def _ready(self) -> Value:
         return Cat(*(port.ready for port in self.narrow), self.wide.ready)
 
-    def _in_order(self, wide: Value) -> Value:
-        """Whether no request over ports of the other width must be over first."""
-        busy, writes = self.busy, self.first.instruction.operation != Operation.READ
-        return ~Mux(wide, Mux(writes, busy.narrow, busy.narrow_writes), Mux(writes, busy.wide, busy.wide_writes))
-
-    def _offer(self, m: Module, coalescer: Coalescer, lines: VectorLines, store: StoreData, left: Value) -> None:
-        first, i = self.first, self.first.instruction
+    def _offer(self, m: Module, lines: VectorLines, store: StoreData, left: Value) -> None:
+        first, i = self.first.row, self.first.row.instruction
         m.d.comb += [
             store.execute.eq(first.execute), store.data.eq(first.data), store.size.eq(i.size),
-            store.consecutive.eq(coalescer.consecutive),
+            store.consecutive.eq(self.first.consecutive),
             self.wide.valid.eq(left[LANES]),
-            self.wide.payload.address.eq(Mux(i.vector, lines.line, coalescer.line)),
+            self.wide.payload.address.eq(Mux(i.vector, lines.line, self.first.line)),
             self.wide.payload.operation.eq(i.operation),
             self.wide.payload.mask.eq(store.line_mask), self.wide.payload.data.eq(store.line),
         ]
@@ -98,11 +88,13 @@ class Sender(wiring.Component):
 
     def _describe(self, m: Module, ports: Value, whole: Value, lines: VectorLines) -> None:
         """What the entry is given."""
-        first, sent = self.first, self.sent
+        first, sent = self.first.row, self.sent
         m.d.comb += [
             sent.instruction.eq(first.instruction),
             sent.instruction.last.eq(first.instruction.last & whole),
-            sent.execute.eq(first.execute), sent.ports.eq(ports), sent.threads.eq(lines.here),
+            sent.execute.eq(first.execute), sent.ports.eq(ports),
+            sent.narrow.eq(self.first.narrow), sent.wide.eq(self.first.wide), sent.threads.eq(lines.here),
+            sent.first.eq(lines.first),
             sent.writes.eq(first.instruction.operation != Operation.READ),
             *(sent.offset[lane].eq(first.address[lane][:OFFSET_BITS]) for lane in range(LANES)),
         ]

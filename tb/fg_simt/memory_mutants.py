@@ -69,7 +69,7 @@ MUTANTS = (
     _coalescer("does not see equal addresses", lambda unit, m: m.d.comb.__iadd__(
         unit.wide.eq(unit.consecutive & agree(unit.execute, [address[OFFSET_BITS:] for address in unit.address])))),
     _unit("sends narrow and wide rows in any order", lambda unit, m: m.d.comb.__iadd__(
-        m.submodules.sender.busy.eq(0))),
+        m.submodules.sender.blocked.eq(0))),
     _unit("lets all lanes store to one address", in_part("sender", lambda sender, m: m.d.comb.__iadd__(
         m.submodules.store.consecutive.eq(1)))),
     _unit("sends rows that are discarded", lambda unit, m: m.d.comb.__iadd__(m.submodules.queue.discard.eq(0))),

@@ -242,7 +242,7 @@ class Bench:
 
     def _count(self, seen: Observation) -> None:
         model, hit = self._model, self._hit
-        first = model._queue[0] if model._queue else None
+        first = model._first
         full = len(model._entries) == SMRRQ_ENTRIES
         answers = [name for name in RESPONSES.values() if seen[f"{name}__valid"]]
         hit("no entry is free", first is not None and full)
