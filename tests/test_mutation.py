@@ -26,6 +26,7 @@ from warploom.rtl.verilog import UNITS
 from warploom.tb import lockstep as tb_lockstep
 from warploom.tb import runner
 from warploom.tb.corf.test_allocation import ROWS
+from warploom.tb.fg_simt.issuing_lanes import IssuingLanes
 from warploom.tb.fg_simt.test_issue import SMALL as SMALL_ISSUE
 from warploom.tb.gating.test_trivial import DecodedDetector
 from warploom.tb.l1.test_bank import BANK
@@ -48,6 +49,7 @@ FOR_BENCHES: dict[str, Callable[[SmConfig], wiring.Component]] = {
     "TrivialDetector": lambda config: DecodedDetector(), "Allocator": lambda config: Allocator(rows=ROWS),
     "CacheBank": lambda config: CacheBank(**BANK), "DataCache": lambda config: DataCache(**SMALL_CACHE),
     "L1": lambda config: L1(**SMALL_L1), "IssueUnit": lambda config: IssueUnit(**SMALL_ISSUE),
+    "Lanes": lambda config: IssuingLanes(),
 }
 """Units that benches build differently from users."""
 

@@ -18,7 +18,7 @@ from warploom.rtl.fg_simt.predicate_masks import PredicateMasks
 from warploom.rtl.fg_simt.sau import FirstSau, SecondSau
 from warploom.rtl.fg_simt.sau_ports import KEPT, RESULT
 from warploom.rtl.fg_simt.slu import LoadUnit
-from warploom.rtl.fg_simt.srf import RegisterFile
+from warploom.rtl.fg_simt.srf import SimtRegisterFile
 from warploom.rtl.fg_simt.threads import POINT, POSITION
 from warploom.rtl.shared import share
 
@@ -48,7 +48,7 @@ class Lanes(wiring.Component):
         self._probe = probe
         self._saus, self._slu = (FirstSau(), SecondSau()), LoadUnit()
         self._access = AccessUnit()
-        self._registers, self._predicates = RegisterFile(), PredicateMasks()
+        self._registers, self._predicates = SimtRegisterFile(), PredicateMasks()
         super().__init__({
             "block": In(LAUNCH_BLOCK), "position": In(POSITION),
             "sau": In(reading(operation(PAYLOAD))).array(SAUS), "sgu": In(reading(access(PAYLOAD))),

@@ -21,7 +21,7 @@ class PredicateMasks(wiring.Component):
     Members
     -------
     groups, held : of each reader, in the same cycle.
-    results, writes : of both SAUs, as of `RegisterFile`.
+    results, writes : of both SAUs, as of `SimtRegisterFile`.
     """
 
     def __init__(self) -> None:

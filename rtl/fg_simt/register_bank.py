@@ -1,8 +1,7 @@
 """A lane's bank of the SIMT register file (docs/contract/fg_simt.md, *Lanes in hardware*)."""
 
-from amaranth import Module
+from amaranth import Array, Module, Signal
 from amaranth.lib import data, wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.fg_simt.sizes import GROUPS, REGISTERS
@@ -21,7 +20,7 @@ WRITE = data.StructLayout({"enable": 1, "row": ROW, "word": WORD_BITS})
 
 
 class RegisterBank(wiring.Component):
-    """Four threads * 32 registers. A word is read in the cycle in which its row is given; what is written is there from
+    """Four threads * 32 registers, in flip-flops. A word is read in the cycle in which its row is given; what is written is there from
     the next cycle on. Words have no reset.
 
     Members
@@ -36,11 +35,10 @@ class RegisterBank(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.words = words = Memory(shape=WORD_BITS, depth=1 << ROW.size, init=())
+        words = Array(Signal(WORD_BITS, name=f"word_{row}", reset_less=True) for row in range(1 << ROW.size))
         for number, row in enumerate(self.rows):
-            reader = words.read_port(domain="comb")
-            m.d.comb += [reader.addr.eq(row), self.words[number].eq(reader.data)]
+            m.d.comb += self.words[number].eq(words[row.as_value()])
         for write in self.writes:
-            writer = words.write_port()
-            m.d.comb += [writer.addr.eq(write.row), writer.data.eq(write.word), writer.en.eq(write.enable)]
+            with m.If(write.enable):
+                m.d.sync += words[write.row.as_value()].eq(write.word)
         return m

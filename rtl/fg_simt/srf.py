@@ -47,7 +47,7 @@ class Forwarding(wiring.Component):
         return written.valid & (written.number == self.row.number) & (result.group == self.row.group)
 
 
-class RegisterFile(wiring.Component):
+class SimtRegisterFile(wiring.Component):
     """A bank in each of eight lanes. Words are read in the cycle in which their rows are given.
 
     Members
@@ -58,6 +58,7 @@ class RegisterFile(wiring.Component):
     """
 
     def __init__(self) -> None:
+        self._forwarding = [Forwarding() for _ in range(READERS)]
         super().__init__({"rows": In(data.ArrayLayout(ROW, READERS)), "words": Out(data.ArrayLayout(WORDS, READERS)),
                           "results": In(RESULTS), "writes": In(RESULTS)})
 
@@ -73,8 +74,7 @@ class RegisterFile(wiring.Component):
                     write.row.number.eq(result.destination.number), write.row.group.eq(result.group),
                     write.word.eq(result.words[lane]),
                 ]
-        for reader in range(READERS):
-            forwarding = Forwarding()
+        for reader, forwarding in enumerate(self._forwarding):
             m.submodules[f"forwarding_{reader}"] = share(platform, "forwarding", forwarding, clocked=False)
             m.d.comb += [
                 forwarding.row.eq(self.rows[reader]),

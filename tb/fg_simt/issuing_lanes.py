@@ -1,6 +1,8 @@
 # amaranth: UnusedElaboratable=no
 """Issue unit and lanes, connected as in the engine: the unit of the lanes' bench."""
 
+from typing import Any
+
 from amaranth import Module
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -20,11 +22,11 @@ class IssuingLanes(wiring.Component):
 
     Parameters
     ----------
-    lanes : another unit than the correct one.
+    lanes : other lanes than the correct ones, with their ports.
     """
 
-    def __init__(self, lanes: Lanes | None = None) -> None:
-        self.lanes = lanes or Lanes(probe=True)
+    def __init__(self, lanes: wiring.Component | None = None) -> None:
+        self._lanes: Any = lanes or Lanes(probe=True)
         super().__init__({
             "push": In(stream.Signature(MICRO)), "discard": In(1), "freed": In(range(3)), "answered": In(SLWQ_ENTRIES),
             "block": In(LAUNCH_BLOCK), "position": In(POSITION), "words": In(WORDS),
@@ -37,7 +39,7 @@ class IssuingLanes(wiring.Component):
         m = Module()
         m.submodules.decoder = decoder = MicroDecoder()
         m.submodules.issue = issue = IssueUnit(payload=PAYLOAD, kept=KEPT)
-        m.submodules.lanes = lanes = self.lanes
+        m.submodules.lanes = lanes = self._lanes
         for number, port in enumerate(issue.sau):
             wiring.connect(m, port, lanes.sau[number])
         wiring.connect(m, issue.sgu, lanes.sgu)

@@ -107,6 +107,9 @@ BASELINE = Mechanism(
         Unit("SecondSau", "warploom.rtl.fg_simt.sau.SecondSau", alone=True),
         Unit("LoadUnit", "warploom.rtl.fg_simt.slu.LoadUnit", alone=True),
         Unit("AddressUnit", "warploom.rtl.fg_simt.address.AddressUnit", alone=True),
+        Unit("SimtRegisterFile", "warploom.rtl.fg_simt.srf.SimtRegisterFile", alone=True),
+        Unit("PredicateMasks", "warploom.rtl.fg_simt.predicate_masks.PredicateMasks", alone=True),
+        Unit("Lanes", "warploom.rtl.fg_simt.lanes.Lanes", probe=PROBE, alone=True),
         Unit("Coalescer", "warploom.rtl.fg_simt.coalesce.Coalescer", alone=True),
         Unit("Fetch", "warploom.rtl.fg_simt.fetch.Fetch", probe=PROBE, alone=True),
         Unit("Host", "warploom.rtl.fg_simt.host.Host", probe=PROBE, alone=True),
@@ -174,5 +177,6 @@ BASELINE = Mechanism(
           "warploom.tb.float.mutants.MUTANTS", "warploom.tb.l1.mutants.MUTANTS",
           "warploom.tb.fg_simt.memory_mutants.MUTANTS", "warploom.tb.fg_simt.front_mutants.MUTANTS",
           "warploom.tb.fg_simt.host_mutants.MUTANTS", "warploom.tb.fg_simt.issue_mutants.MUTANTS",
-          "warploom.tb.fg_simt.lane_mutants.MUTANTS", "warploom.tb.fg_simt.arithmetic_mutants.MUTANTS"),
+          "warploom.tb.fg_simt.lane_mutants.MUTANTS", "warploom.tb.fg_simt.arithmetic_mutants.MUTANTS",
+          "warploom.tb.fg_simt.storage_mutants.MUTANTS"),
 )
