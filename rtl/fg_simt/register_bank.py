@@ -1,6 +1,6 @@
 """A lane's bank of the SIMT register file (docs/contract/fg_simt.md, *Lanes in hardware*)."""
 
-from amaranth import Array, Module, Signal
+from amaranth import Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -20,8 +20,8 @@ WRITE = data.StructLayout({"enable": 1, "row": ROW, "word": WORD_BITS})
 
 
 class RegisterBank(wiring.Component):
-    """Four threads * 32 registers, in flip-flops. A word is read in the cycle in which its row is given; what is written is there from
-    the next cycle on. Words have no reset.
+    """Four threads * 32 registers, in flip-flops. A word is read in the cycle in which its row is given; what is
+    written is there from the next cycle on. Words have no reset.
 
     Members
     -------
@@ -35,7 +35,7 @@ class RegisterBank(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        words = Array(Signal(WORD_BITS, name=f"word_{row}", reset_less=True) for row in range(1 << ROW.size))
+        words = Signal(data.ArrayLayout(WORD_BITS, 1 << ROW.size), reset_less=True)
         for number, row in enumerate(self.rows):
             m.d.comb += self.words[number].eq(words[row.as_value()])
         for write in self.writes:

@@ -31,12 +31,12 @@ from warploom.golden_model.fg_simt.micro import (
 MOODS: dict[str, dict[str, float]] = {
     "all": {}, "simple": {"simple": 20}, "latencies": {"first": 8, "second": 8}, "divisions": {"divide": 6},
     "memory": {"load": 10, "store": 6, "vector": 4}, "branches": {"collect": 6},
-    "lines": {"vector": 60},
+    "lines": {"vector": 60}, "tests": {"test": 20, "collect": 3},
 }
 """How often each form of operations comes, beside `WEIGHTS`."""
 
-WEIGHTS = {"simple": 6, "move": 0.5, "first": 2, "second": 1.5, "divide": 0.4, "load": 2, "store": 1.5, "vector": 0.7,
-           "collect": 1}
+WEIGHTS = {"simple": 6, "test": 1, "move": 0.5, "first": 2, "second": 1.5, "divide": 0.4, "load": 2, "store": 1.5,
+           "vector": 0.7, "collect": 1}
 ACCESSES = (Op.LD, Op.ST, Op.ATOM, Op.RED)
 WINDOWS = (SHARED_WINDOW, LOCAL_WINDOW, CONST_WINDOW, PARAM_WINDOW)
 TESTING = (Op.ISETP, Op.FSETP, Op.PLOP3)
@@ -45,7 +45,7 @@ TESTING = (Op.ISETP, Op.FSETP, Op.PLOP3)
 FORMS: dict[str, tuple[Op, ...]] = {
     "simple": tuple(sorted(set(LATENCY) - FIRST_SAU - SECOND_SAU - {Op.S2R})), "first": tuple(sorted(FIRST_SAU)),
     "second": tuple(sorted(SECOND_SAU - DIVISIONS)), "divide": tuple(sorted(DIVISIONS)),
-    "move": (Op.MOV,), "load": (Op.LD, Op.LD, Op.ATOM), "store": (Op.ST, Op.RED), "vector": (Op.LD,),
+    "move": (Op.MOV,), "test": TESTING, "load": (Op.LD, Op.LD, Op.ATOM), "store": (Op.ST, Op.RED), "vector": (Op.LD,),
 }
 
 CONVERTED = tuple(kind for kind in DType if not kind.is_wide and kind not in (DType.F16, DType.B16))

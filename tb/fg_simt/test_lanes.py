@@ -30,6 +30,9 @@ from warploom.tb.fg_simt.lane_traffic import (
 
 BENCH = "warploom.tb.fg_simt.test_lanes"
 CYCLES = 12000
+DEFINED = 250
+"""Cycles after which all registers and predicates are written."""
+
 OPERATIONS = 600
 """Operations of each program."""
 
@@ -52,7 +55,7 @@ class Traffic:
             quiet = check.issue.is_quiet(cycle) and check.offered is None
             if self._over and quiet:
                 return
-            discard = self._rng.random() < discards
+            discard = cycle > DEFINED and self._rng.random() < discards
             self._stopped = discard or (self._stopped and not quiet)
             position = self._advance(quiet)
             sent = {} if check.offered is None else {"push__valid": 1, "push__payload": encoded(check.offered)}
