@@ -19,6 +19,7 @@ from warploom.kernels.library import kernel
 from warploom.rtl.bank import Bank
 from warploom.rtl.corf.allocation import Allocator
 from warploom.rtl.fg_simt.issue import IssueUnit
+from warploom.rtl.fg_simt.whole import WholeEngine
 from warploom.rtl.l1.bank import CacheBank
 from warploom.rtl.l1.data_cache import DataCache
 from warploom.rtl.l1.whole import L1
@@ -28,6 +29,7 @@ from warploom.tb import runner
 from warploom.tb.corf.test_allocation import ROWS
 from warploom.tb.fg_simt.issuing_lanes import IssuingLanes
 from warploom.tb.fg_simt.test_issue import SMALL as SMALL_ISSUE
+from warploom.tb.fg_simt.test_whole_engine import LINES as FEW_LINES
 from warploom.tb.gating.test_trivial import DecodedDetector
 from warploom.tb.l1.test_bank import BANK
 from warploom.tb.l1.test_data_cache import SMALL as SMALL_CACHE
@@ -50,6 +52,7 @@ FOR_BENCHES: dict[str, Callable[[SmConfig], wiring.Component]] = {
     "CacheBank": lambda config: CacheBank(**BANK), "DataCache": lambda config: DataCache(**SMALL_CACHE),
     "L1": lambda config: L1(**SMALL_L1), "IssueUnit": lambda config: IssueUnit(**SMALL_ISSUE),
     "Lanes": lambda config: IssuingLanes(),
+    "WholeEngine": lambda config: WholeEngine(lines=FEW_LINES, probe=True),
 }
 """Units that benches build differently from users."""
 

@@ -1,5 +1,8 @@
 """`CachedMemory`: the L1 between the ports of the engine and memory (docs/contract/l1.md)."""
 
+from collections.abc import Sequence
+from typing import Protocol
+
 from warploom.arch.fg_simt.image import Image
 from warploom.arch.fg_simt.sizes import LINE, WIDE_PORT
 from warploom.arch.l1 import LINES, Operation
@@ -7,6 +10,8 @@ from warploom.arch.modifiers import Atom, DType
 from warploom.golden_model.fg_simt.memory import INSTRUCTION_BYTES, Answer, Request
 from warploom.golden_model.fg_simt.segments import Segments
 from warploom.golden_model.l1 import bank
+from warploom.golden_model.l1.bank import Offer
+from warploom.golden_model.l1.bus import AxiMaster, Slave
 from warploom.golden_model.l1.memory import Memory
 from warploom.golden_model.l1.whole import L1
 
@@ -19,19 +24,32 @@ ATOMICS = {
 """The operation of a bank for each operator and type."""
 
 
+class Bus(Protocol):
+    """The other side of the bus."""
+
+    def step(self, bus: AxiMaster, offers: Sequence[Offer | None]) -> Slave:
+        """What it does in a cycle."""
+
+
 class CachedMemory:
     """An L1 whose caches have so many `lines` a bank, and memory `latency` cycles behind it; see
-    `warploom.golden_model.fg_simt.memory.Memory`. It takes requests once its lines are cleared, a cycle each."""
+    `warploom.golden_model.fg_simt.memory.Memory`. It takes requests once its lines are cleared, a cycle each. `bus`, if
+    given, is in the place of that memory, and then the lines written back are not in `image`."""
 
-    def __init__(self, image: Image, *, lines: int = LINES, latency: int = 20) -> None:
+    def __init__(self, image: Image, *, lines: int = LINES, latency: int = 20, bus: Bus | None = None) -> None:
         self._segments = Segments(image)
-        self._l1, self._memory = L1(lines, word_bytes=INSTRUCTION_BYTES), Memory(self._segments, latency)
+        self._l1, self._bus = L1(lines, word_bytes=INSTRUCTION_BYTES), bus or Memory(self._segments, latency)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a bank of the data cache is not ready."""
+        return self._l1.data.busy
 
     def image(self) -> Image:
         """Writes back what is in the data cache."""
-        self._clock(flush=True)
-        while self._l1.data.busy:
-            self._clock()
+        self.clock(flush=True)
+        while self.busy:
+            self.clock()
         return self._segments.image()
 
     def ready(self, port: int) -> bool:
@@ -67,12 +85,9 @@ class CachedMemory:
         self._l1.take_instruction()
         return _answer(response, INSTRUCTION_BYTES)
 
-    def clock(self) -> None:
-        """The cycle ends."""
-        self._clock()
-
-    def _clock(self, *, flush: bool = False) -> None:
-        self._l1.clock(self._memory.step(self._l1.bus, self._l1.offers), flush=flush)
+    def clock(self, *, flush: bool = False) -> None:
+        """The cycle ends; whether the data cache is to be flushed."""
+        self._l1.clock(self._bus.step(self._l1.bus, self._l1.offers), flush=flush)
 
 
 def _of_bank(request: Request) -> bank.Request:

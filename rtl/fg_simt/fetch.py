@@ -1,6 +1,6 @@
 """Instructions between the instruction cache and the control processor (docs/contract/fg_simt.md, *Fetch*)."""
 
-from amaranth import Cat, Const, Module, Mux, Signal
+from amaranth import Cat, Const, Module, Mux, ResetSignal, Signal
 from amaranth.hdl import Assert
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -78,7 +78,7 @@ class Fetch(wiring.Component):
             m.d.sync += self._base.eq(self.base)
         self._queue(m, leaves)
         if self._probe:
-            with m.If(self.answer.valid):
+            with m.If(self.answer.valid & ~ResetSignal()):
                 m.d.sync += Assert(self.outstanding != 0, "the cache answered without a request\n")
             show(m, self)
         return m

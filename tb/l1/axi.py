@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Collection, Iterator
-from typing import Any
+from typing import Any, Protocol
 
 from cocotbext.axi import AxiBus, AxiResp, AxiSlave
 
@@ -14,6 +14,13 @@ from warploom.tb.bench import Observation
 
 class RefusedError(Exception):
     """A line is not there: the slave answers SLVERR."""
+
+
+class Target(Protocol):
+    """What the slave reads and writes; a `RefusedError` is answered by an error."""
+
+    async def read(self, address: int, length: int) -> bytes: ...
+    async def write(self, address: int, data: bytes) -> None: ...
 
 
 class Lines:
@@ -53,7 +60,7 @@ class Waits:
             yield self._rng.random() < self.share
 
 
-def attach(dut: Any, lines: Lines, rng: random.Random) -> list[Waits]:
+def attach(dut: Any, lines: Target, rng: random.Random) -> list[Waits]:
     """Attach the slave to the port `axi`. Returns the pauses of its five channels."""
     slave = AxiSlave(AxiBus.from_prefix(dut, "axi", bus_separator="__"), dut.clk, dut.rst, target=lines)
     channels = (slave.write_if.aw_channel, slave.write_if.w_channel, slave.write_if.b_channel,

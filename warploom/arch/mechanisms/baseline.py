@@ -119,6 +119,8 @@ BASELINE = Mechanism(
         Unit("IssueUnit", "warploom.rtl.fg_simt.issue.IssueUnit", fixed={"payload": 192, "kept": 3}, probe=PROBE,
              alone=True),
         Unit("MemoryUnit", "warploom.rtl.fg_simt.memory_unit.MemoryUnit", probe=PROBE, alone=True),
+        Unit("Engine", "warploom.rtl.fg_simt.engine.Engine", probe=PROBE, alone=True),
+        Unit("WholeEngine", "warploom.rtl.fg_simt.whole.WholeEngine", probe=PROBE, alone=True),
     ),
     model_only=(ModelOnly("scheduler", (Scheduler.LOCALITY,), "a picker of the front end", "lrr"),
                 ModelOnly("scheduler", (Scheduler.CTA_AWARE,), "a comparator", "lrr"),
@@ -178,5 +180,5 @@ BASELINE = Mechanism(
           "warploom.tb.fg_simt.memory_mutants.MUTANTS", "warploom.tb.fg_simt.front_mutants.MUTANTS",
           "warploom.tb.fg_simt.host_mutants.MUTANTS", "warploom.tb.fg_simt.issue_mutants.MUTANTS",
           "warploom.tb.fg_simt.lane_mutants.MUTANTS", "warploom.tb.fg_simt.arithmetic_mutants.MUTANTS",
-          "warploom.tb.fg_simt.storage_mutants.MUTANTS"),
+          "warploom.tb.fg_simt.storage_mutants.MUTANTS", "warploom.tb.fg_simt.engine_mutants.MUTANTS"),
 )

@@ -1,0 +1,59 @@
+"""Planted bugs in the wires between the parts of the engine: lockstep must catch each."""
+
+from typing import Any
+
+from amaranth import Const, Module
+from amaranth.lib import wiring
+
+from warploom.arch.config import SmConfig
+from warploom.arch.fg_simt.image import HOST
+from warploom.rtl.fg_simt.engine import Engine
+from warploom.rtl.fg_simt.whole import WholeEngine
+from warploom.tb.fg_simt import test_engine, test_whole_engine
+from warploom.tb.fg_simt.front_mutants import Change
+from warploom.tb.l1.mutants import changed
+from warploom.tb.mutants import Mutant, Tampered
+
+
+def _engine(bug: str, change: Change) -> Mutant:
+    def made(config: SmConfig) -> wiring.Component:
+        return changed(Engine(probe=True), change)
+
+    return Mutant("Engine", f"{test_engine.BENCH}::random_kernels", bug, made)
+
+
+def _code_of_host(unit: Any, m: Module) -> None:
+    """Kernels are fetched where the host part is."""
+    m.d.comb += unit._fetch.base.eq(HOST)
+
+
+def _never_stops(unit: Any, m: Module) -> None:
+    """The issue unit goes on after a fault."""
+    m.d.comb += unit._issue.discard.eq(0)
+
+
+def _counts_rows_of_before(unit: Any, m: Module) -> None:
+    """A row of a kernel that was stopped is one more free row of the next."""
+    m.d.comb += unit._issue.freed.eq(unit._memory.freed)
+
+
+def _always_quiet(unit: Any, m: Module) -> None:
+    """A kernel is over while stores are in flight."""
+    m.d.comb += unit._control.in_flight.eq(0)
+
+
+def _keeps_fault(unit: Any, m: Module) -> None:
+    """The memory unit does not forget a fault."""
+    m.d.comb += unit._memory.clear.eq(0)
+
+
+MUTANTS = (
+    _engine("fetches kernels from the host part", _code_of_host),
+    _engine("issues after a fault", _never_stops),
+    _engine("frees rows of the kernel before", _counts_rows_of_before),
+    _engine("does not wait for stores", _always_quiet),
+    _engine("stops all kernels after a fault", _keeps_fault),
+    Mutant("WholeEngine", f"{test_whole_engine.BENCH}::random_kernels", "reads nothing over the bus",
+           lambda config: Tampered(WholeEngine(lines=test_whole_engine.LINES, probe=True),
+                                   lambda o, m: {"axi__rvalid": Const(0)})),
+)

@@ -1,0 +1,103 @@
+"""Bench of the whole engine: a memory image goes in, a memory image comes out, in lockstep with
+`warploom.golden_model.fg_simt.engine` behind an ideal memory."""
+
+import os
+
+import cocotb
+import pytest
+from cocotb.triggers import ReadOnly
+
+from warploom import store
+from warploom.arch.config import SmConfig
+from warploom.arch.fg_simt.image import Image
+from warploom.arch.mechanisms import Affine
+from warploom.fg_simt import programs
+from warploom.fg_simt.images import image
+from warploom.golden_model.fg_simt.engine import Engine
+from warploom.golden_model.fg_simt.memory import IdealMemory
+from warploom.rtl.fg_simt import engine as hardware
+from warploom.tb import runner
+from warploom.tb.bench import Driver, Ports, source
+from warploom.tb.fg_simt.cleared import cleared
+from warploom.tb.fg_simt.engine_memory import MemoryPorts
+from warploom.tb.fg_simt.engine_shown import Reached, Shown
+from warploom.tb.fg_simt.random_kernels import images
+
+BENCH = "warploom.tb.fg_simt.test_engine"
+PROGRAM, AFFINE = "WARPLOOM_PROGRAM", "WARPLOOM_AFFINE"
+"""The variables of the environment that name the program and the kind of affine execution."""
+
+LIMIT = 1 << 20
+RUNS, KERNELS, CYCLES = 20, 3, 500
+"""Random images, kernels of each, and cycles."""
+
+
+class Lockstep:
+    """Hardware and model side by side, each with its own memory."""
+
+    def __init__(self, ports: Ports, contents: Image, reached: Reached) -> None:
+        self._ports, self._reached = ports, reached
+        self._hardware_memory, self._model_memory = IdealMemory(contents), IdealMemory(contents)
+        self._memory = MemoryPorts(ports, self._hardware_memory)
+        self._model = Engine(self._model_memory, affine_of())
+        self._shown = Shown(ports, self._model)
+
+    async def run(self, limit: int) -> bool:
+        """Until both have halted, or for so many cycles; returns whether they have. Raises `HardwareMismatch` for the
+        first value that differs, and if the memories do at the end."""
+        driver, ports, model = Driver(self._ports), self._ports, self._model
+        await ports.reset()
+        while model.cycle < limit and not model.halted:
+            driver.drive(self._memory.stimulus())
+            await ReadOnly()
+            self._memory.step()
+            model.clock()
+            await ports.next_cycle()
+            self._shown.compare()
+            self._reached.count(model)
+        self._shown.same_memory(self._hardware_memory.image(), self._model_memory.image())
+        if model.halted:
+            self._shown.equal("status", ports.peek("status"), model.host.status)
+        return model.halted
+
+
+@cocotb.test()
+async def program(dut: cocotb.handle.SimHandleBase) -> None:
+    """A program of the source, from image to image."""
+    lockstep = Lockstep(Ports(dut), image(programs.started(os.environ[PROGRAM])), Reached())
+    assert await lockstep.run(LIMIT), "the engine has not halted"
+
+
+@cocotb.test()
+async def random_kernels(dut: cocotb.handle.SimHandleBase) -> None:
+    """Kernels of random instructions, with faults; some never end."""
+    ports, reached, rng = Ports(dut), Reached(), source()
+    for _ in range(RUNS):
+        await Lockstep(ports, cleared(images(rng, KERNELS)), reached).run(CYCLES)
+    reached.coverage.finish()
+
+
+def affine_of() -> Affine:
+    """The kind of affine execution of the hardware; none unless the environment names it."""
+    return Affine(os.environ.get(AFFINE, Affine.OFF))
+
+
+def _run(seed: int, affine: Affine, testcase: str, name: str = "") -> None:
+    made = runner.build(SmConfig.preset("small"), "Engine", component=hardware.Engine(affine=affine, probe=True))
+    with store.run_folder(f"engine-{affine}-{testcase}-{name}-{seed}") as folder:
+        runner.simulate(made, folder, BENCH, seed, testcase=testcase, environment={AFFINE: affine.value, PROGRAM: name})
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("affine", [pytest.param(affine, marks=() if affine is Affine.ABM else pytest.mark.long)
+                                    for affine in Affine])
+def test_random_kernels(seed: int, affine: Affine) -> None:
+    _run(seed, affine, "random_kernels")
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize(("affine", "name"), [
+    pytest.param(affine, name, marks=() if affine is Affine.ABM and name == "cmult" else pytest.mark.long)
+    for affine in Affine for name in programs.NAMES])
+def test_program(seed: int, affine: Affine, name: str) -> None:
+    _run(seed, affine, "program", name)

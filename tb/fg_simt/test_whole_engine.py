@@ -1,0 +1,159 @@
+"""Bench of the engine behind its caches: a memory image goes in and comes out over AXI4, in lockstep with
+`warploom.golden_model.fg_simt.engine` and the model of the L1."""
+
+import os
+import random
+from collections.abc import Sequence
+
+import cocotb
+import pytest
+from cocotb.triggers import ReadOnly
+
+from warploom import store
+from warploom.arch.config import SmConfig
+from warploom.arch.fg_simt.image import Image
+from warploom.arch.l1 import LINE_BYTES
+from warploom.arch.mechanisms import Affine
+from warploom.fg_simt import programs
+from warploom.fg_simt.images import image
+from warploom.golden_model.fg_simt.cached_memory import CachedMemory
+from warploom.golden_model.fg_simt.engine import Engine
+from warploom.golden_model.fg_simt.memory import IdealMemory
+from warploom.golden_model.fg_simt.segments import Segments
+from warploom.golden_model.l1.bank import Offer
+from warploom.golden_model.l1.bus import AxiMaster, Slave
+from warploom.rtl.fg_simt.whole import WholeEngine
+from warploom.tb import runner
+from warploom.tb.bench import Driver, Ports, source
+from warploom.tb.fg_simt.cleared import cleared
+from warploom.tb.fg_simt.engine_shown import Shown
+from warploom.tb.fg_simt.random_kernels import images
+from warploom.tb.fg_simt.test_engine import AFFINE, LIMIT, PROGRAM, affine_of
+from warploom.tb.l1.axi import RefusedError, attach, slave_of
+
+BENCH = "warploom.tb.fg_simt.test_whole_engine"
+LINES = 16
+"""Of a bank, and of the instruction cache: so few that they are replaced."""
+
+KERNELS, CYCLES, TRIED = 4, 5000, 1500
+"""Random kernels, cycles, and those in which the kernels must end without caches."""
+
+
+class Contents:
+    """The memory behind the bus; a line that is not there is refused."""
+
+    def __init__(self, contents: Image) -> None:
+        self.segments = Segments(contents)
+
+    async def read(self, address: int, length: int) -> bytes:
+        """Some bytes of a line."""
+        line = self.segments.load(address & -LINE_BYTES)
+        if line is None:
+            raise RefusedError(f"{address:#x}")
+        return line[address % LINE_BYTES :][:length]
+
+    async def write(self, address: int, data: bytes) -> None:
+        """Stores some bytes of a line."""
+        place = self.segments.find(address, len(data))
+        if place is None:
+            raise RefusedError(f"{address:#x}")
+        place[:] = bytearray(data)
+
+
+class SeenBus:
+    """The bus of the model: what the slave of the hardware does in the cycle."""
+
+    def __init__(self, ports: Ports) -> None:
+        every = {**ports.inputs, **ports.outputs}
+        self._handles = {name: handle for name, handle in every.items() if name.startswith("axi__")}
+
+    def step(self, bus: AxiMaster, offers: Sequence[Offer | None]) -> Slave:
+        """See `warploom.golden_model.fg_simt.cached_memory.Bus`."""
+        return slave_of({name: int(handle.value) for name, handle in self._handles.items()})
+
+
+class Lockstep:
+    """Hardware and model side by side, behind one bus."""
+
+    def __init__(self, dut: cocotb.handle.SimHandleBase, contents: Image) -> None:
+        self._ports, self._contents = Ports(dut), Contents(contents)
+        self._caches = CachedMemory((), lines=LINES, bus=SeenBus(self._ports))
+        self._model = Engine(self._caches, affine_of())
+        self._shown = Shown(self._ports, self._model)
+        for wait in attach(dut, self._contents, source()):
+            wait.share = 0.2
+
+    async def run(self, limit: int) -> bool:
+        """Until both have halted, or for so many cycles; returns whether they have."""
+        driver, ports, model = Driver(self._ports), self._ports, self._model
+        await ports.reset()
+        while model.cycle < limit and not model.halted:
+            await ReadOnly()
+            model.clock()
+            await ports.next_cycle()
+            self._shown.compare()
+        if model.halted:
+            self._shown.equal("status", ports.peek("status"), model.host.status)
+            driver.drive({"flush": 1})
+            await ports.next_cycle()
+            driver.drive({})
+            while ports.peek("busy"):
+                await ports.next_cycle()
+        return model.halted
+
+    def compare_memory(self, expected: Image) -> None:
+        """The memory behind the bus with what it must be."""
+        self._shown.same_memory(self._contents.segments.image(), expected)
+
+
+@cocotb.test()
+async def program(dut: cocotb.handle.SimHandleBase) -> None:
+    """A program of the source: the image that comes out is that of the model behind a memory of its own."""
+    contents = image(programs.started(os.environ[PROGRAM]))
+    lockstep = Lockstep(dut, contents)
+    assert await lockstep.run(LIMIT), "the engine has not halted"
+    memory = CachedMemory(contents)
+    model = Engine(memory, affine_of())
+    while not model.halted:
+        model.clock()
+    lockstep.compare_memory(memory.image())
+
+
+@cocotb.test()
+async def random_kernels(dut: cocotb.handle.SimHandleBase) -> None:
+    """Kernels of random instructions that end, again and again."""
+    await Lockstep(dut, _ending(source())).run(CYCLES)
+
+
+def _ending(rng: random.Random) -> Image:
+    """An image of random kernels that end."""
+    while True:
+        contents, pcs = cleared(images(rng, KERNELS)), []
+        model = Engine(IdealMemory(contents))
+        for _ in range(TRIED):
+            model.clock()
+            pcs.append(model.host.observe()[0])
+        if max(pcs) > pcs[-1]:
+            return contents
+
+
+def _run(seed: int, affine: Affine, testcase: str, name: str = "") -> None:
+    made = runner.build(SmConfig.preset("small"), "WholeEngine",
+                        component=WholeEngine(affine=affine, lines=LINES, probe=True))
+    with store.run_folder(f"whole-engine-{affine}-{testcase}-{name}-{seed}") as folder:
+        runner.simulate(made, folder, BENCH, seed, testcase=testcase, environment={AFFINE: affine.value, PROGRAM: name})
+
+
+@pytest.mark.rtl
+@pytest.mark.long
+@pytest.mark.parametrize("affine", Affine)
+def test_random_kernels(seed: int, affine: Affine) -> None:
+    _run(seed, affine, "random_kernels")
+
+
+@pytest.mark.rtl
+@pytest.mark.long
+@pytest.mark.parametrize("name", programs.NAMES)
+@pytest.mark.parametrize("affine", Affine)
+def test_program(seed: int, affine: Affine, name: str) -> None:
+    _run(seed, affine, "program", name)
