@@ -1,0 +1,54 @@
+"""Random structured kernels on the hardware of the whole FG-SIMT engine, in lockstep with its model: branches, memory
+of all spaces. Some and, in the long regression, many, with every kind of affine execution. The model's results are
+those of functional execution."""
+
+import pickle
+from pathlib import Path
+
+import pytest
+from fg_simt_runs import check, native
+from random_case import Case
+from random_programs import samples
+
+from warploom.arch.config import SmConfig
+from warploom.arch.isa import Op
+from warploom.arch.mechanisms import Affine
+from warploom.fg_simt.images import Started, image
+from warploom.rtl.fg_simt.engine import Engine
+from warploom.tb import runner
+from warploom.tb.fg_simt.stored_images import BENCH, IMAGES
+from warploom.tb.fg_simt.test_engine import AFFINE
+
+SOME, MANY = 2, 12
+TRIED = 12
+"""Kernels for each one that is run: most have no branches left."""
+
+
+def branching(count: int, seed: int) -> list[Case]:
+    """Random kernels with branches that lanes may take differently."""
+    cases = [native(case) for case in samples(TRIED * count, seed, affines=("off", "a"))]
+    return [case for case in cases if any(i.op is Op.BRA and i.guarded for i in case.compile().instructions)][:count]
+
+
+def run(affine: Affine, count: int, seed: int, folder: Path) -> None:
+    """Run random kernels, selected by the seed, in one simulation."""
+    cases = branching(count, seed)
+    assert cases
+    for case in cases:
+        check(case, [affine])
+    stored = folder / "images"
+    stored.write_bytes(pickle.dumps([image([Started(case.compile(), case.launch)]) for case in cases]))
+    made = runner.build(SmConfig.preset("small"), "Engine", component=Engine(affine=affine, probe=True))
+    runner.simulate(made, folder, BENCH, seed, environment={AFFINE: affine.value, IMAGES: str(stored)})
+
+
+@pytest.mark.rtl
+def test_some_random_kernels(seed: int, tmp_path: Path) -> None:
+    run(Affine.ABM, SOME, seed, tmp_path)
+
+
+@pytest.mark.rtl
+@pytest.mark.long
+@pytest.mark.parametrize("affine", Affine)
+def test_many_random_kernels(affine: Affine, seed: int, tmp_path: Path) -> None:
+    run(affine, MANY, seed, tmp_path)
