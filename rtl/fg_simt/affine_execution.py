@@ -51,6 +51,7 @@ class AffineExecution(wiring.Component):
     def __init__(self, *, affine: Affine, probe: bool = False) -> None:
         self._affine, self._probe = affine, probe
         self._registers = AffineRegisters(affine=affine, probe=probe)
+        self._expands, self._waits = Signal(), Signal()  # destinations are expanded; a product is not yet there
         super().__init__({
             "reset": In(1), "micro": In(MICRO), "predicate": In(HOLDS), "resolved": Out(HOLDS), "guarded": In(1),
             "whole": In(1), "block": In(LAUNCH_BLOCK), "number": Out(30), "hit": In(1), "word": In(32),
@@ -63,7 +64,8 @@ class AffineExecution(wiring.Component):
         m.submodules.registers = registers = self._registers
         m.submodules.rules = rules = LoadRules()
         i, known, old, multiplied = self.micro, registers.known, registers.old, Signal(range(MULTIPLY_CYCLES))
-        guard, full, expands, waits = Signal(HOLDS), Signal(), Signal(), Signal()
+        guard, full = Signal(HOLDS), Signal()
+        expands, waits = self._expands, self._waits
         self._connect(m, rules, guard)
         m.d.comb += [
             guard.eq(Mux(self.guarded, self.resolved.as_value(), Const(PT, HOLDS.size))),
@@ -80,7 +82,7 @@ class AffineExecution(wiring.Component):
             m.d.sync += multiplied.eq(multiplied + 1)
         with m.Elif(~(self.act & self.sends & ~self.room)):
             m.d.sync += multiplied.eq(0)
-        self._send(m, rules, guard, expands)
+        self._send(m, rules, guard)
         if self._probe:
             show(m, self)
         return m
@@ -101,7 +103,7 @@ class AffineExecution(wiring.Component):
             rules.word.eq(self.word), self.number.eq(rules.address[2:]),
         ]
 
-    def _send(self, m: Module, rules: LoadRules, guard: Value, expands: Value) -> None:
+    def _send(self, m: Module, rules: LoadRules, guard: Value) -> None:
         """The operation with its resolved operands, what is known of its results, or its destinations before it."""
         i, sent, registers = self.micro, self.sent, self._registers
         known, old = registers.known, registers.old
@@ -112,7 +114,7 @@ class AffineExecution(wiring.Component):
         if self._affine.has_memory:
             with m.If(rules.vector):
                 m.d.comb += sent.kind.eq(Kind.VECTOR)
-        with m.If(expands):
+        with m.If(self._expands):
             self._give(m, old.compact, old.word, old.uniform, old.holds)
             m.d.comb += [
                 sent.mask.eq(-1), Cat(sent.guard, sent.guard_not).eq(PT),

@@ -49,8 +49,8 @@ class ControlProcessor(wiring.Component):
     over, status : the kernel is over, in the cycle of `start` at the earliest; its status.
     first, take : the first instruction of the fetch queue; it is taken.
     redirect, target, stop : what follows is fetched from this PC on; nothing more is fetched.
-    request, response : the CP's port. A request is valid only in a cycle in which it is taken. Answers of others' are
-        ignored without a kernel.
+    request, response : the CP's port. A request is valid only in a cycle in which it is taken. Without a kernel
+        answers are ignored.
     sent, room : an operation enters the SIQ; it has room.
     branch : the branch resolution mask, in the cycle in which it is complete.
     quiet, in_flight : SIU and lanes are empty; memory instructions are in flight.
@@ -81,16 +81,17 @@ class ControlProcessor(wiring.Component):
 
     def _signals(self) -> None:
         """What several methods use."""
+        self._i = Signal(INSTRUCTION, name="instruction")
         self._state, self._status = Signal(State), Signal(FAULT)
         self._faulty, self._cause = Signal(), Signal(Cause)  # of the memory unit; of this cycle
         self._asks, self._waits = Signal(), Signal()  # a request; its answer is to come
         self._second = Signal()  # it is for a uniform load, and not for a slot
         self._data, self._sends, self._ends, self._misses = (Signal(name=name)
                                                              for name in ("data", "sends", "ends", "misses"))
-        self._mask, self._kept = Signal(LANES), Signal(data.StructLayout({"valid": 1, "mask": LANES}))
-        self._collected, self._asked, self._holds = Signal(), Signal(HOLDS), Signal(LANES)
-        self._steps, self._decodes = Signal(), Signal()
-        self._collects = Signal()
+        self._asked, self._holds = Signal(HOLDS), Signal(LANES)  # guard or predicate of a vote; where it holds
+        self._kept = Signal(data.StructLayout({"valid": 1, "mask": LANES}))  # a mask, until its instruction is over
+        self._collected, self._collects = Signal(), Signal()  # the mask is there; a `collect` is to be sent
+        self._steps, self._decodes = Signal(), Signal()  # a step of the fragments; with an instruction
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -113,9 +114,7 @@ class ControlProcessor(wiring.Component):
     def _connect(self, m: Module) -> None:
         """What the parts take from the ports and from each other."""
         fragments, shared, threads = self._fragments, self._shared, self._threads
-        i = Signal(INSTRUCTION, name="instruction")
-        self._i = i
-        address = Signal(32, name="parameter")
+        i, address = self._i, Signal(32, name="parameter")
         m.d.comb += [
             i.eq(self.first.payload.data), self._decoder.instruction.eq(i),
             address.eq(self.block.parameters + i.imm), shared.number.eq(address[2:]),

@@ -15,9 +15,9 @@ from warploom.tb.observation import Probe
 EVENTS = ("stop", "discard", "memory_reset", "over")
 
 POINTS = (*(cause.name for cause in Cause), "no warp", "next warp", "walk", "fault during a walk", "no room",
-          "request that was not taken at once", "answer with a fault", "answer after a fault", "mask with a fault",
+          "request that was not taken at once", "answer with a fault", "answer that ends a kernel", "mask with a fault",
           "fault while it waits for a mask", "fault behind the last warp", "fence", "guard that never holds",
-          "vote of all lanes", "shared load of an instruction that is not executed", "barrier that waits",
+          "vote of all lanes", "shared load of an instruction that is not executed", "barrier that waits for stores",
           "branch of all lanes", "change of fragments with an instruction")
 
 
@@ -81,7 +81,7 @@ class ControlCheck:
         hit("fault during a walk", walks and faulty)
         hit("request that was not taken at once", "request" in outputs and not before.inputs["request__ready"])
         hit("answer with a fault", seen["response__valid"] and faulty)
-        hit("answer after a fault", seen["response__valid"] and self._stopped)
+        hit("answer that ends a kernel", seen["response__valid"] and self._stopped and "over" in outputs)
         hit("mask with a fault", seen["branch__valid"] and faulty)
         hit("fault while it waits for a mask", self._collects and faulty and not seen["branch__valid"])
         hit("fault behind the last warp", faulty and not mask)
@@ -98,8 +98,9 @@ class ControlCheck:
         hit("no room", not inputs["room"] and not outputs)
         hit("guard that never holds", never and takes)
         hit("shared load of an instruction that is not executed", never and takes and i["param"])
-        hit("vote of all lanes", i["op"] == Op.VOTE and i["psrc"] == PT and _kind(outputs) is Kind.COMPUTE)
-        hit("barrier that waits", i["op"] in (Op.BAR, Op.MEMBAR) and not outputs)
+        hit("vote of all lanes", i["op"] == Op.VOTE and i["psrc"] == PT and takes)
+        hit("barrier that waits for stores",
+            i["op"] in (Op.BAR, Op.MEMBAR) and inputs["quiet"] and inputs["in_flight"] and not outputs)
         hit("branch of all lanes", i["op"] == Op.BRA and i["guard"] == PT and takes and "redirect" in outputs)
         hit("change of fragments with an instruction", "redirect" in outputs and not takes and not inputs["start"])
 

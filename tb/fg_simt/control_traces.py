@@ -147,10 +147,11 @@ class Recorder:
     def _invents(self, resolved: bool) -> bool:
         """Whether there is a fault now."""
         engine = self.engine
-        if resolved or engine.host._port.is_waiting or not engine.control.fragments.mask:
+        if resolved or not engine.control.fragments.mask:
             factor = 20
         else:
-            factor = 5 if self._walk or engine.cycle > self._started + OLD else 1
+            is_old = engine.cycle > self._started + OLD
+            factor = 10 if engine.host._port.is_waiting else 6 if self._walk or is_old else 1
         return self._rng.random() < factor * self._faults
 
     # ------------------------------------------------------------ what is noted

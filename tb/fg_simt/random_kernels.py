@@ -16,7 +16,7 @@ BYTES = 1024
 LENGTH = 20
 """Instructions of a kernel."""
 
-BASE, PLACE, ZERO, FREE = 31, 30, 29, 28
+BASE, PLACE, ZERO, FREE = 31, 30, 29, 10
 """Registers that keep the buffer's address, that of the thread's word in it, and 0; the first ones are free."""
 
 SHAPES = ((32, 1, 1), (64, 1, 1), (33, 1, 1), (8, 4, 1), (5, 3, 2), (32, 2, 1), (1, 1, 1), (3, 1, 5))
@@ -28,6 +28,7 @@ RARE: tuple[tuple[Instruction, ...], ...] = (
     (Instruction(op=Op.BRA, imm=1 << 20),),  # nothing is there
     (Instruction(op=Op.BRA, guard=0, imm=LENGTH), Instruction(op=Op.BAR)),
     (Instruction(op=Op.MOV, dst=0, imm=BYTES // 2, imm_slot=0, param=True, guard_not=True),),
+    (Instruction(op=Op.ST, src=(BASE, ZERO, 0), space=Space.GLOBAL, access=Access.B32), Instruction(op=Op.MEMBAR)),
     (Instruction(op=Op.LD, src=(BASE, ZERO, RZ), imm=1, space=Space.GLOBAL, access=Access.B32),),
 )
 """What may be in the place of some instructions."""
@@ -79,7 +80,8 @@ def _block(rng: random.Random, code: int) -> tuple[bytes, int]:
 
 def _kernel(rng: random.Random) -> list[int]:
     """Encoded instructions. A few are none."""
-    head = [Instruction(op=Op.S2R, dst=PLACE, special=Special.LANEID), Instruction(op=Op.MOV, dst=ZERO, imm_slot=0),
+    head = [Instruction(op=Op.MOV, dst=0, imm=4 * rng.randrange(BYTES // 4), imm_slot=0, param=True),
+            Instruction(op=Op.S2R, dst=PLACE, special=Special.LANEID), Instruction(op=Op.MOV, dst=ZERO, imm_slot=0),
             Instruction(op=Op.MOV, dst=BASE, imm=64, imm_slot=0),
             Instruction(op=Op.IMAD, dst=PLACE, src=(PLACE, RZ, BASE), imm=4, imm_slot=1),
             *(_some(rng, predicate) for predicate in range(3))]
@@ -145,7 +147,7 @@ def _access(rng: random.Random, made: dict[str, object], op: Op) -> None:
     if op in (Op.ATOM, Op.RED):
         made |= {"atom": rng.choice(ATOMICS), "dst_type": rng.choice((DType.U32, DType.S32))}
     else:
-        made["access"] = rng.choice(tuple(Access))
+        made["access"] = rng.choice((*Access, Access.B32, Access.B32, Access.B32))
         if op is Op.LD:
             made["space"] = rng.choice((Space.GLOBAL, Space.GLOBAL, Space.CONST, Space.PARAM))
     if rng.random() < 0.02:

@@ -1,0 +1,115 @@
+"""Planted bugs in the control processor's kernel mode: its bench must catch each."""
+
+from typing import Any
+
+from amaranth import Module
+from amaranth.lib import wiring
+
+from warploom.arch.config import SmConfig
+from warploom.arch.fg_simt.moves import Move
+from warploom.arch.isa import Op
+from warploom.rtl.fg_simt.control import ControlProcessor, State
+from warploom.rtl.fg_simt.decode import Role
+from warploom.tb.fg_simt.front_mutants import Change
+from warploom.tb.fg_simt.test_control import BENCH
+from warploom.tb.l1.mutants import changed
+from warploom.tb.mutants import Mutant
+
+KERNELS = f"{BENCH}::random_kernels"
+AFFINE = ("affine=abm",)
+
+
+def _control(bug: str, change: Change, *settings: str) -> Mutant:
+    def made(config: SmConfig) -> wiring.Component:
+        return changed(ControlProcessor(affine=config.affine, probe=True), change)
+
+    return Mutant("ControlProcessor", KERNELS, bug, made, settings)
+
+
+def _part(bug: str, name: str, change: Change, *settings: str) -> Mutant:
+    """A bug in one of its parts."""
+    def made(config: SmConfig) -> wiring.Component:
+        unit = ControlProcessor(affine=config.affine, probe=True)
+        changed(getattr(unit, name), change)
+        return unit
+
+    return Mutant("ControlProcessor", KERNELS, bug, made, settings)
+
+
+def _own_pc(unit: Any, m: Module) -> None:
+    """A fault of the memory unit is reported at the PC of the fragment."""
+    with m.If(unit.stop):
+        m.d.sync += unit._status.pc.eq(unit._fragments.pc)
+
+
+def _forgets(unit: Any, m: Module) -> None:
+    """After a fault it does not wait for its own answer."""
+    with m.If(unit.stop):
+        m.d.sync += unit._waits.eq(0)
+
+
+def _unfenced(unit: Any, m: Module) -> None:
+    """It does not wait for the last stores."""
+    with m.If((unit._state == State.RUN) & unit._threads.advance & ~unit._threads.begins):
+        m.d.comb += unit.over.eq(1)
+
+
+def _deaf(unit: Any, m: Module) -> None:
+    """A barrier does not wait for stores."""
+    with m.If(unit._decodes & (unit._decoder.role == Role.FENCE) & unit._decoder.legal & unit.quiet
+              & ~unit.first.payload.error):
+        m.d.comb += unit._fragments.move.eq(Move.NEXT)
+
+
+def _all_members(unit: Any, m: Module) -> None:
+    """The mask of a vote is ignored."""
+    with m.If(unit.instruction.op == Op.VOTE.value):
+        m.d.comb += unit.result.imm.eq(unit.mask & unit.holds)
+
+
+def _pushes(unit: Any, m: Module) -> None:
+    """Sends without room."""
+    with m.If(unit._data & unit._sends):
+        m.d.comb += unit.sent.valid.eq(1)
+
+
+def _lawless(unit: Any, m: Module) -> None:
+    """Bits behind the modifiers are legal."""
+    with m.If(unit.instruction.modifiers[-1]):
+        m.d.comb += unit.legal.eq(1)
+
+
+def _no_carry(unit: Any, m: Module) -> None:
+    """A carry that is absent is a carry."""
+    m.d.comb += unit.micro.pred_not.eq(unit.instruction.psrc_not)
+
+
+def _forgetful(unit: Any, m: Module) -> None:
+    """The old values of a register are lost when some lanes write it."""
+    m.d.comb += unit._expands.eq(0)
+
+
+def _hasty(unit: Any, m: Module) -> None:
+    """A product takes one cycle."""
+    m.d.comb += unit._waits.eq(0)
+
+
+def _partial(unit: Any, m: Module) -> None:
+    """An expansion writes the executing lanes alone."""
+    with m.If(unit._expands):
+        m.d.comb += unit.sent.mask.eq(unit.micro.mask)
+
+
+MUTANTS = (
+    _control("reports faults of accesses at the wrong PC", _own_pc),
+    _control("does not wait for its own answer after a fault", _forgets),
+    _control("ends before the last stores", _unfenced),
+    _control("does not wait for stores at a barrier", _deaf),
+    _control("sends without room", _pushes),
+    _part("counts lanes that do not vote", "_vote", _all_members),
+    _part("executes what has stray bits", "_decoder", _lawless),
+    _part("adds a carry that is absent", "_builder", _no_carry),
+    _part("loses a register that is written in part", "_affine", _forgetful, *AFFINE),
+    _part("computes products in a cycle", "_affine", _hasty, *AFFINE),
+    _part("expands the executing lanes alone", "_affine", _partial, *AFFINE),
+)
