@@ -23,6 +23,7 @@ from warploom.golden_model.fg_simt.cached_memory import CachedMemory
 from warploom.golden_model.fg_simt.engine import Engine, run
 from warploom.golden_model.fg_simt.fragments import Backward, Fragments
 from warploom.golden_model.fg_simt.memory import IdealMemory, Memory
+from warploom.golden_model.fg_simt.memory_unit import Fault
 
 MISS = 4
 """Cycles at least of a shared load that misses: those of the memory."""
@@ -251,6 +252,20 @@ def test_faults_stop_a_kernel_and_the_next_launch_works(
     finished = run(patched(program), affine, behind=behind)
     assert finished.status == status(cause, place)
     np.testing.assert_array_equal(arrays(finished.image, launch())["out"][:32], WORDS[:32])
+
+
+@pytest.mark.parametrize("cycles", range(MISS + 1))
+def test_a_fault_while_a_shared_load_waits(cycles: int) -> None:
+    """Also in the cycle of its answer."""
+    engine = Engine(IdealMemory(image([Started(kernel(lambda code: None), launch())])))
+    while not (engine.control.is_running and engine.host._port.is_waiting):
+        engine.clock()
+    for _ in range(cycles):
+        engine.clock()
+    engine.memory.fault = Fault(Cause.BUS, 5)
+    for _ in range(50):
+        engine.clock()
+    assert engine.host.status == status(Cause.BUS, 5)
 
 
 @pytest.mark.parametrize("behind", [IdealMemory, CachedMemory])
