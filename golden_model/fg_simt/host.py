@@ -99,7 +99,9 @@ class Host:
 
     def _execute(self, launch: Launch) -> Steps[None]:
         """One instruction, but for its last cycle."""
-        i = decoded(*self._fetch.queue.popleft())
+        fetched = self._fetch.queue.popleft()
+        yield
+        i = decoded(*fetched)
         if host_refusal(i):
             raise StopError(Cause.ILLEGAL, self._pc)
         following = self._pc + 1

@@ -28,18 +28,18 @@ OFFSET_BITS = 2
 WORDS = len(LaunchBlock._fields)
 
 
-class State(enum.Enum, shape=3):
-    """What the host part does: it starts; decodes the next instruction; waits for a product, for its port to take a
-    request, or for the answer; a kernel starts; is executed; the engine has halted."""
+class State(enum.Enum, shape=4):
+    """What the host part does: it starts; takes the next instruction and reads its operands; executes it; waits for a
+    product, for its port to take a request, or for the answer; a kernel starts; is executed; the engine has halted."""
 
-    RESET, DECODE, MULTIPLY, ASK, WAIT, START, KERNEL, HALTED = range(8)
+    RESET, TAKE, EXECUTE, MULTIPLY, ASK, WAIT, START, KERNEL, HALTED = range(9)
 
 
 class Host(wiring.Component):
-    """Executes the host part, from reset until it ends. Decodes and executes in the same cycle.
+    """Executes the host part, from reset until it ends.
 
-    `take`, `redirect` and `target` are functions of `first` and `over`, and `request` of `first`; the other outputs of
-    registers.
+    `take` is a function of registers and of `first.valid`, `redirect` and `target` of registers and of `over`, the
+    other outputs of registers.
 
     Parameters
     ----------
@@ -65,7 +65,9 @@ class Host(wiring.Component):
             "halted": Out(1), "result": Out(32),
             **(probe_port(self.observe()) if probe else {}),
         })
-        self._held, self._instruction = Signal(INSTRUCTION, reset_less=True), Signal(INSTRUCTION)
+        self._first, self._instruction = Signal(INSTRUCTION), Signal(INSTRUCTION, reset_less=True)
+        self._error = Signal()  # it could not be fetched
+        self._late = Signal(32)  # the result of an instruction of more than two cycles
         self._registers, self._unit = ScalarRegisters(), ScalarUnit()
         self._number = Signal(range(WORDS))  # of the word of the launch block
         self._cycle = Signal()  # of a product, from the second on
@@ -77,10 +79,12 @@ class Host(wiring.Component):
         m.submodules.registers, m.submodules.unit = registers, unit = self._registers, self._unit
         i, legal = self._instruction, Signal()
         m.d.comb += [
-            i.eq(Mux(self._state == State.DECODE, self.first.payload.data, self._held.as_value())),
+            self._first.eq(self.first.payload.data), registers.instruction.eq(self._first),
             legal.eq(is_legal(m, i)),
-            registers.instruction.eq(i), registers.holds.eq(unit.verdict), registers.word.eq(unit.result),
-            unit.op.eq(i.op), unit.modifiers.eq(i.modifiers), unit.pred.eq(registers.pred),
+            registers.dst.eq(i.dst), registers.pdst.eq(i.pdst),
+            registers.holds.eq(unit.verdict),
+            registers.word.eq(Mux(self._state == State.EXECUTE, unit.result, self._late)),
+            unit.op.eq(self._first.op), unit.modifiers.eq(self._first.modifiers), unit.pred.eq(registers.pred),
             *(getattr(unit, name).eq(registers.words[slot]) for slot, name in enumerate("abc")),
             self.target.eq(self._pc + 1),
             self.count.eq(registers.words[0]),
@@ -90,9 +94,12 @@ class Host(wiring.Component):
         with m.Switch(self._state):
             with m.Case(State.RESET):
                 m.d.comb += [self.redirect.eq(1), self.target.eq(0)]
-                m.d.sync += self._state.eq(State.DECODE)
-            with m.Case(State.DECODE), m.If(self.first.valid):
-                self._decode(m, legal)
+                m.d.sync += self._state.eq(State.TAKE)
+            with m.Case(State.TAKE), m.If(self.first.valid):
+                m.d.comb += [self.take.eq(1), registers.read.eq(1)]
+                m.d.sync += [i.eq(self._first), self._error.eq(self.first.payload.error), self._state.eq(State.EXECUTE)]
+            with m.Case(State.EXECUTE):
+                self._execute(m, legal)
             with m.Case(State.MULTIPLY):
                 self._multiply(m)
             with m.Case(State.ASK):
@@ -100,9 +107,9 @@ class Host(wiring.Component):
             with m.Case(State.WAIT), m.If(self.response.valid):
                 self._answer(m)
             with m.Case(State.START, State.KERNEL):
-                self._execute(m)
+                self._launch(m)
         with m.If(self._ends):
-            m.d.sync += [self._state.eq(State.DECODE), self._pc.eq(self._pc + 1)]
+            m.d.sync += [self._state.eq(State.TAKE), self._pc.eq(self._pc + 1)]
         with m.If(self._branches):
             m.d.sync += self._pc.eq(i.imm)
         if self._probe:
@@ -125,19 +132,17 @@ class Host(wiring.Component):
             payload.data.eq(words[2] << Cat(Const(0, 3), offset)),
         ]
 
-    def _decode(self, m: Module, legal: Value) -> None:
-        """The first instruction, in its first cycle."""
+    def _execute(self, m: Module, legal: Value) -> None:
+        """The second cycle of an instruction."""
         i, executes = self._instruction, self._registers.executes
-        m.d.comb += self.take.eq(1)
-        m.d.sync += self._held.eq(self.first.payload.data)
-        with m.If(self.first.payload.error):
+        with m.If(self._error):
             self._stop(m, Cause.FETCH)
         with m.Elif(~legal):
             self._stop(m, Cause.ILLEGAL)
         with m.Elif(~executes | (i.op == Op.MEMBAR.value)):
             m.d.comb += self._ends.eq(1)
         with m.Elif(i.op == Op.BRA.value):
-            m.d.comb += [self._branches.eq(1), self.redirect.eq(1), self.target.eq(i.imm)]
+            m.d.comb += [self._ends.eq(1), self._branches.eq(1), self.redirect.eq(1), self.target.eq(i.imm)]
         with m.Elif(i.op == Op.EXIT.value):
             m.d.sync += [self._state.eq(State.HALTED), self.result.eq(self._registers.words[0]),
                          self._pc.eq(self._pc + 1)]
@@ -154,7 +159,7 @@ class Host(wiring.Component):
     def _multiply(self, m: Module) -> None:
         """Two more cycles."""
         registers, unit = self._registers, self._unit
-        m.d.comb += [registers.word.eq(unit.product), registers.holds.eq(unit.carry)]
+        m.d.comb += [self._late.eq(unit.product), registers.holds.eq(unit.carry)]
         m.d.sync += self._cycle.eq(1)
         with m.If(self._cycle):
             m.d.comb += [self._ends.eq(1), registers.write.eq(1), registers.verdict.eq(1)]
@@ -167,6 +172,7 @@ class Host(wiring.Component):
     def _answer(self, m: Module) -> None:
         """The end of an access, or the next word of the launch block."""
         i, answer = self._instruction, self.response.payload
+        m.d.comb += self._late.eq(extended(i, answer.data, self._address[:OFFSET_BITS]))
         with m.If(answer.error):
             self._stop(m, Cause.BUS)
         with m.Elif(i.op == Op.LAUNCH.value):
@@ -175,15 +181,14 @@ class Host(wiring.Component):
                          self._number.eq(Mux(last, 0, self._number + 1)),
                          self._state.eq(Mux(last, State.START, State.ASK))]
         with m.Else():
-            m.d.comb += [self._ends.eq(1), self._registers.write.eq(i.op == Op.LD.value),
-                         self._registers.word.eq(extended(i, answer.data, self._address[:OFFSET_BITS]))]
+            m.d.comb += [self._ends.eq(1), self._registers.write.eq(i.op == Op.LD.value)]
 
-    def _execute(self, m: Module) -> None:
+    def _launch(self, m: Module) -> None:
         """A kernel."""
+        m.d.comb += self._late.eq(self.status)
         m.d.sync += self._state.eq(State.KERNEL)
         with m.If(self.over):
-            m.d.comb += [self._ends.eq(1), self.redirect.eq(1), self._registers.write.eq(1),
-                         self._registers.word.eq(self.status)]
+            m.d.comb += [self._ends.eq(1), self.redirect.eq(1), self._registers.write.eq(1)]
 
     def _stop(self, m: Module, cause: Cause) -> None:
         """A fault of the host part."""

@@ -8,30 +8,34 @@ from warploom.arch.fg_simt.micro import LANE_MODIFIER_BITS
 from warploom.arch.fg_simt.sizes import PREDICATES, REGISTERS
 from warploom.arch.isa import PT, RZ, Op
 from warploom.rtl.fg_simt.instruction import INSTRUCTION
-from warploom.rtl.lane_control import Unit, decode
+from warploom.rtl.lane_control import CONTROL, Unit, decode
 from warploom.rtl.lane_stages import COMPUTED, CONDITIONED, OPERANDS, Compute, Condition, Finish
+
+NUMBER_BITS = (REGISTERS - 1).bit_length()
 
 CARRYING = (Op.IADD, Op.ISUB, Op.IMAD)
 """Operations whose predicate operand is a carry or borrow: without one it is 0."""
 
 
 class ScalarRegisters(wiring.Component):
-    """32 registers and 7 predicates, zero at reset. Reads are combinational; writes at the end of the cycle.
+    """32 registers and 7 predicates, zero at reset. What is read in a cycle is there from the next one on, and what is
+    written is read from the next one on. A word waits for a cycle before it enters its register.
 
     Members
     -------
-    instruction : what is read for and written by.
+    read, instruction : the operands of an instruction are read.
     words : the operands in its three slots: registers, or its immediate.
     executes : whether its guard holds.
     pred : its predicate operand, or the carry.
-    write, word : its destination takes a word.
-    verdict, holds : its predicate takes a value.
+    dst, write, word : a register takes a word.
+    pdst, verdict, holds : a predicate takes a value.
     """
 
     def __init__(self) -> None:
         super().__init__({
-            "instruction": In(INSTRUCTION), "words": Out(data.ArrayLayout(32, 3)), "executes": Out(1), "pred": Out(1),
-            "write": In(1), "word": In(32), "verdict": In(1), "holds": In(1),
+            "read": In(1), "instruction": In(INSTRUCTION),
+            "words": Out(data.ArrayLayout(32, 3)), "executes": Out(1), "pred": Out(1),
+            "dst": In(8), "write": In(1), "word": In(32), "pdst": In(3), "verdict": In(1), "holds": In(1),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -39,19 +43,24 @@ class ScalarRegisters(wiring.Component):
         i = self.instruction
         registers, predicates = Signal(data.ArrayLayout(32, REGISTERS)), Signal(PREDICATES)
         shown = Cat(predicates, Const(1, 1))  # PT holds
+        late = Signal(data.StructLayout({"valid": 1, "number": NUMBER_BITS, "word": 32}))
         carry = Cat(i.op == op.value for op in CARRYING).any()
-        for slot in range(3):
-            number = i[f"src{slot}"]
-            register = Mux(number == RZ, 0, registers[number[: (REGISTERS - 1).bit_length()]])
-            m.d.comb += self.words[slot].eq(Mux(i.imm_slot == slot, i.imm, register))
-        m.d.comb += [
-            self.executes.eq(shown.bit_select(i.guard, 1) ^ i.guard_not),
-            self.pred.eq((shown.bit_select(i.psrc, 1) ^ i.psrc_not) & ~(carry & (i.psrc == PT))),
-        ]
-        with m.If(self.write & (i.dst != RZ)):
-            m.d.sync += registers[i.dst[: (REGISTERS - 1).bit_length()]].eq(self.word)
-        with m.If(self.verdict & (i.pdst != PT)):
-            m.d.sync += predicates.bit_select(i.pdst, 1).eq(self.holds)
+        with m.If(self.read):
+            for slot in range(3):
+                number = i[f"src{slot}"]
+                short = number[:NUMBER_BITS]
+                held = Mux(late.valid & (late.number == short), late.word, registers[short])
+                register = Mux(number == RZ, 0, held)
+                m.d.sync += self.words[slot].eq(Mux(i.imm_slot == slot, i.imm, register))
+            m.d.sync += [
+                self.executes.eq(shown.bit_select(i.guard, 1) ^ i.guard_not),
+                self.pred.eq((shown.bit_select(i.psrc, 1) ^ i.psrc_not) & ~(carry & (i.psrc == PT))),
+            ]
+        m.d.sync += [late.valid.eq(self.write & (self.dst != RZ)), late.number.eq(self.dst), late.word.eq(self.word)]
+        with m.If(late.valid):
+            m.d.sync += registers[late.number].eq(late.word)
+        with m.If(self.verdict & (self.pdst != PT)):
+            m.d.sync += predicates.bit_select(self.pdst, 1).eq(self.holds)
         return m
 
 
@@ -60,7 +69,8 @@ class ScalarUnit(wiring.Component):
 
     Members
     -------
-    op, modifiers, a, b, c, pred : operation and operands.
+    op, modifiers : the operation of the next cycle.
+    a, b, c, pred : operands of that of this cycle.
     result, verdict : word and predicate in the same cycle; unspecified of a product.
     product, carry : word and predicate of the product that was there two cycles before; unspecified of others.
     """
@@ -73,9 +83,10 @@ class ScalarUnit(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        given = Signal(OPERANDS)
+        given, control = Signal(OPERANDS), Signal(CONTROL, reset_less=True)
+        m.d.sync += control.eq(decode(m, self.op, self.modifiers))
         m.submodules.condition = condition = Condition()
-        m.d.comb += [given.control.eq(decode(m, self.op, self.modifiers)), condition.operands.eq(given),
+        m.d.comb += [given.control.eq(control), condition.operands.eq(given),
                      *(given[name].eq(getattr(self, name)) for name in ("a", "b", "c", "pred"))]
         self._at_once(m, condition.conditioned)
         self._multiply(m, condition.conditioned)

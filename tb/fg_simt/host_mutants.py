@@ -34,7 +34,7 @@ def _aligned(unit: Any, m: Module) -> None:
 def _whole_words(unit: Any, m: Module) -> None:
     """A load does not choose bytes."""
     with m.If(unit._state == State.WAIT):
-        m.d.comb += unit._registers.word.eq(unit.response.payload.data)
+        m.d.comb += unit._late.eq(unit.response.payload.data)
 
 
 def _again(unit: Any, m: Module) -> None:
