@@ -32,25 +32,19 @@ def _never_stops(unit: Any, m: Module) -> None:
     m.d.comb += unit._issue.discard.eq(0)
 
 
-def _counts_rows_of_before(unit: Any, m: Module) -> None:
-    """A row of a kernel that was stopped is one more free row of the next."""
-    m.d.comb += unit._issue.freed.eq(unit._memory.freed)
-
-
 def _always_quiet(unit: Any, m: Module) -> None:
     """A kernel is over while stores are in flight."""
     m.d.comb += unit._control.in_flight.eq(0)
 
 
 def _keeps_fault(unit: Any, m: Module) -> None:
-    """The memory unit does not forget a fault."""
-    m.d.comb += unit._memory.clear.eq(0)
+    """The memory unit forgets a fault only if a kernel starts in the cycle in which one is stopped."""
+    m.d.comb += unit._memory.clear.eq(unit._control.memory_reset & unit._host.start)
 
 
 MUTANTS = (
     _engine("fetches kernels from the host part", _code_of_host),
     _engine("issues after a fault", _never_stops),
-    _engine("frees rows of the kernel before", _counts_rows_of_before),
     _engine("does not wait for stores", _always_quiet),
     _engine("stops all kernels after a fault", _keeps_fault),
     Mutant("WholeEngine", f"{test_whole_engine.BENCH}::random_kernels", "reads nothing over the bus",

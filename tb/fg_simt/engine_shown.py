@@ -7,7 +7,8 @@ from warploom.golden_model.fg_simt.engine import Engine
 from warploom.tb.bench import Coverage, HardwareMismatch, Ports
 
 COUNTS = ("instructions", "control", "memory", "float", "integer", "branches", "divergent", "shared_loads")
-POINTS = (*COUNTS, "narrow requests", "wide requests", "a fault of the memory unit", "no room in the SIQ")
+POINTS = (*COUNTS, "narrow requests", "wide requests", "a fault of the memory unit", "no room in the SIQ",
+          "only stores are in flight")
 
 
 class Shown:
@@ -46,6 +47,8 @@ class Reached:
         hit = self.coverage.hit
         hit("a fault of the memory unit", model.memory.fault is not None)
         hit("no room in the SIQ", not model.issue.has_room)
+        hit("only stores are in flight", model.control.is_running and not model.control.fragments.mask
+            and model.issue.is_quiet(model.cycle) and model.memory.in_flight)
         for name in COUNTS:
             hit(name, model.control.counts[name])
         hit("narrow requests", model.memory.requests[False])

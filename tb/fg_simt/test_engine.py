@@ -28,7 +28,7 @@ PROGRAM, AFFINE = "WARPLOOM_PROGRAM", "WARPLOOM_AFFINE"
 """The variables of the environment that name the program and the kind of affine execution."""
 
 LIMIT = 1 << 20
-RUNS, KERNELS, CYCLES = 20, 3, 500
+RUNS, KERNELS, CYCLES = 32, 2, 700
 """Random images, kernels of each, and cycles."""
 
 
