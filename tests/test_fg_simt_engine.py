@@ -283,6 +283,7 @@ def test_missing_code_of_the_host_part(behind: Callable[[Image], Memory]) -> Non
     (Instruction(op=Op.MUFU), "it has no MUFU"),
     (Instruction(op=Op.MOV, dst=32), "it has 32 registers of a thread"),
     (Instruction(op=Op.S2R, special=Special.CLOCK_LO), "it has no special register CLOCK_LO"),
+    (Instruction(op=Op.ISETP, cond=Cond.LTU), "it has no ISETP LTU"),
     (Instruction(op=Op.ST, space=Space.CONST), "const memory is read-only"),
 ])
 def test_refused_kernels(instruction: Instruction, why: str) -> None:

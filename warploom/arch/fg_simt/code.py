@@ -4,7 +4,7 @@ from warploom.arch.errors import LaunchError
 from warploom.arch.fg_simt.sizes import LATENCY, REGISTERS
 from warploom.arch.isa import RZ, Instruction, Op
 from warploom.arch.launch import Launch
-from warploom.arch.modifiers import Atom, DType, Space, Special, Vote
+from warploom.arch.modifiers import Atom, Cond, DType, Space, Special, Vote
 from warploom.arch.program import Program
 
 CONTROL = frozenset({Op.BRA, Op.EXIT, Op.BAR, Op.MEMBAR, Op.NOP, Op.TRAP})
@@ -32,6 +32,7 @@ def refusal(i: Instruction) -> str:
         f"its {i.op.name} takes no guard": i.op in UNGUARDED and i.guarded,
         "its VOTE takes a constant mask": i.op is Op.VOTE and (i.imm_slot != 0 or i.param),
         f"it has no VOTE {i.vote.name}": i.op is Op.VOTE and i.vote is Vote.POPC,
+        f"it has no ISETP {i.cond.name}": i.op is Op.ISETP and i.cond > Cond.GE,
         f"it has no special register {i.special.name}": i.op is Op.S2R and i.special not in SPECIALS,
         f"it does not convert {i.src_type.name} to {i.dst_type.name}":
             i.op is Op.CVT and (_strange(i.dst_type) or _strange(i.src_type)),
