@@ -9,7 +9,7 @@ from warploom.arch.fg_simt.image import LaunchBlock
 from warploom.arch.fg_simt.sizes import Cause
 from warploom.arch.isa import PC_BITS, Op
 from warploom.arch.l1 import Operation, response_fields
-from warploom.arch.modifiers import Access, Space
+from warploom.arch.modifiers import Access, Cond, Space
 from warploom.rtl.fg_simt.control_ports import LAUNCH_BLOCK, cp_port
 from warploom.rtl.fg_simt.fetch import INSTRUCTION_BITS
 from warploom.rtl.fg_simt.instruction import INSTRUCTION, field, has_registers, is_encoded
@@ -203,7 +203,8 @@ def is_legal(m: Module, i: data.View) -> Value:
     """Whether the host part may have an instruction; `warploom.arch.fg_simt.code.host_refusal`."""
     elsewhere = Cat((i.op == op.value) & (field(i, op, "wide").any() | (field(i, op, "space") != Space.GLOBAL.value))
                     for op in ACCESSES).any()
-    return is_encoded(m, i, HOST) & has_registers(i) & ~i.param & ~elsewhere
+    of_floats = (i.op == Op.ISETP.value) & (field(i, Op.ISETP, "cond") > Cond.GE.value)
+    return is_encoded(m, i, HOST) & has_registers(i) & ~i.param & ~elsewhere & ~of_floats
 
 
 def extended(i: data.View, word: Value, offset: Value) -> Value:

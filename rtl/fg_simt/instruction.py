@@ -31,7 +31,7 @@ def is_encoded(m: Module, instruction: data.View, operations: Iterable[Op]) -> V
             above = instruction.modifiers[sum(bits for *_, bits in fields) :]
             known = [_is_known(field(instruction, op, name), name) for name, *_ in fields]
             with m.Case(op.value):
-                m.d.comb += result.eq(~above.any() & Value.cast(1 if not known else _all(known)))
+                m.d.comb += result.eq(_all([~above.any(), *known]))
     return result
 
 

@@ -26,6 +26,7 @@ ILLEGAL: tuple[tuple[str, Callable[[Instruction], int]], ...] = (
     ("parameter", lambda i: encode(replace(i, param=True))),
     ("stray bit", lambda i: encode(i) | 1 << HEADER_BITS),
     ("condition", lambda i: encode(Instruction(op=Op.ISETP)) | 14 << HEADER_BITS),
+    ("condition of floats", lambda i: encode(Instruction(op=Op.ISETP, cond=Cond.NUM))),
     ("space", lambda i: encode(Instruction(op=Op.LD, space=Space.SHARED))),
     ("wide", lambda i: encode(Instruction(op=Op.ST, space=Space.GLOBAL, wide=True))),
     ("access", lambda i: encode(Instruction(op=Op.LD, space=Space.GLOBAL)) | 5 << HEADER_BITS + 3),

@@ -58,6 +58,8 @@ def host_refusal(i: Instruction) -> str:
     """Why the host part may not have an instruction; empty if it may."""
     if i.op not in HOST:
         return f"the host part has no {i.op.name}"
+    if i.op is Op.ISETP and i.cond > Cond.GE:
+        return f"the host part has no ISETP {i.cond.name}"
     numbers = (source for slot, source in enumerate(i.src) if slot != i.imm_slot)
     if any(REGISTERS <= number != RZ for number in (i.dst, *numbers)) or i.param:
         return f"the host part has {REGISTERS} registers and no parameters"
