@@ -3,6 +3,9 @@ of all spaces. Some and, in the long regression, many, with every kind of affine
 those of functional execution."""
 
 import pickle
+import random
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -20,20 +23,22 @@ from warploom.tb.fg_simt.stored_images import BENCH, IMAGES
 from warploom.tb.fg_simt.test_engine import AFFINE
 
 SOME, MANY = 2, 12
-TRIED = 12
-"""Kernels for each one that is run: most have no branches left."""
+BATCH = 24
+"""Kernels that are made at once: most have no branches left."""
 
 
-def branching(count: int, seed: int) -> list[Case]:
-    """Random kernels with branches that lanes may take differently."""
-    cases = [native(case) for case in samples(TRIED * count, seed, affines=("off", "a"))]
-    return [case for case in cases if any(i.op is Op.BRA and i.guarded for i in case.compile().instructions)][:count]
+def branching(seed: int) -> Iterator[Case]:
+    """Random kernels with branches that lanes may take differently, without end."""
+    rng = random.Random(seed)
+    while True:
+        for case in map(native, samples(BATCH, rng.getrandbits(32), affines=("off", "a"))):
+            if any(i.op is Op.BRA and i.guarded for i in case.compile().instructions):
+                yield case
 
 
 def run(affine: Affine, count: int, seed: int, folder: Path) -> None:
     """Run random kernels, selected by the seed, in one simulation."""
-    cases = branching(count, seed)
-    assert cases
+    cases = list(islice(branching(seed), count))
     for case in cases:
         check(case, [affine])
     stored = folder / "images"
