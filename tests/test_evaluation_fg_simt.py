@@ -14,17 +14,17 @@ from warploom.fg_simt.programs import NAMES
 FOUND = OnEngine(
     {"off": 200, "a": 160, "ab": 125, "abm": 100}, {"off": 400, "abm": 320},
     {kind: {"instructions": 50, "threads": 1000, "affine": affine, "memory": 8, "vector_loads": affine // 10}
-     for kind, affine in (("off", 0), ("a", 10), ("ab", 20), ("abm", 20))})
+     for kind, affine in (("off", 0), ("a", 10), ("ab", 20), ("abm", 20))}, 500)
 
 
 def test_a_row_has_ours_and_the_published_values() -> None:
     row = FOUND.row("cmult")
     assert {column: row[column] for column in fg_simt.COLUMNS} == {
-        "program": "cmult", "instructions": 50, "active": 20, "cycles": 200, "a": 1.25, "ab": 1.6, "abm": 2, "L1": 400,
-        "abm, L1": 1.25, "affine a": 20, "affine ab": 40, "vector": 25}
+        "program": "cmult", "instructions": 50, "active": 20, "cycles": 200, "a": 1.25, "ab": 1.6, "abm": 2,
+        "mcore": 0.4, "L1": 400, "abm, L1": 1.25, "affine a": 20, "affine ab": 40, "vector": 25}
     assert fg_simt.texts(row) == [
-        "cmult", "50", "20.0 (31.3)", "200", "1.25 (1.32)", "1.60 (1.32)", "2.00 (1.32)", "400", "1.25 (1.32)",
-        "20 (55)", "40 (55)", "25 (6)"]
+        "cmult", "50", "20.0 (31.3)", "200", "1.25 (1.32)", "1.60 (1.32)", "2.00 (1.32)", "0.40 (0.41)", "400",
+        "1.25 (1.32)", "20 (55)", "40 (55)", "25 (6)"]
 
 
 def test_all_programs_of_the_table_are_there() -> None:
