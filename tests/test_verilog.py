@@ -35,7 +35,7 @@ KEPLER = SmConfig.preset("kepler")
 
 LARGE = {"Datapath", "IntegerUnit", "HoldingLane", "GatedLane", "BypassingCollector", "AffineUnit", "Collector",
          "GatedCoalescingOperandPath", "Writeback", "CoalescingArbiter", "Banks", "RegisterFile", "OperandStore",
-         "DataCache", "Engine", "WholeEngine"}
+         "DataCache", "Lanes", "Engine", "WholeEngine"}
 """Units that take long, or are similar to another one: only the long regression checks them."""
 
 
