@@ -32,7 +32,7 @@ MAX_MISSED = 20
 Stimulus = Mapping[str, Any]
 """Values of input ports, as integers or by field; ports that are not named are zero."""
 
-Observation = dict[str, int]
+Observation = Mapping[str, int]
 """The sample of one cycle: every port as an integer."""
 
 
@@ -49,9 +49,12 @@ class Ports:
         self.codecs = {port["name"]: Codec(port) for port in described}
         self.inputs = {p["name"]: getattr(dut, p["name"]) for p in described if p["direction"] == "input"}
         self.outputs = {p["name"]: getattr(dut, p["name"]) for p in described if p["direction"] == "output"}
+        self.read = set[str]()
+        """Ports that the bench looked at."""
 
     def peek(self, name: str) -> int:
         """An output that is a function of registers alone, at the start of a cycle: for stimuli that respond to it."""
+        self.read.add(name)
         return int(self.outputs[name].value)
 
     async def reset(self) -> None:
@@ -74,6 +77,11 @@ class Ports:
         """Wait for the next falling edge or, without a clock, for `PERIOD_NS`."""
         await (Timer(PERIOD_NS, "ns") if self.clk is None else FallingEdge(self.clk))
 
+    def finish(self) -> None:
+        """Raise `AssertionError` if the bench never looked at one of the outputs: its errors would pass."""
+        unread = self.outputs.keys() - self.read
+        assert not unread, f"outputs that the bench never reads: {', '.join(sorted(unread))}"
+
 
 class Driver:
     """Drives the inputs with one `Stimulus` a cycle."""
@@ -92,15 +100,33 @@ class Driver:
                 handle.value = self._last[name] = word
 
 
+class Sample(Observation):
+    """Every port as an integer; `read` collects the names of those that a bench looks at."""
+
+    def __init__(self, values: dict[str, int], read: set[str]) -> None:
+        self._values, self._read = values, read
+
+    def __getitem__(self, name: str) -> int:
+        value = self._values[name]
+        self._read.add(name)
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
 class Monitor:
     """Samples all ports, including inputs: models get the same inputs as the hardware."""
 
     def __init__(self, ports: Ports) -> None:
-        self._handles = {**ports.inputs, **ports.outputs}
+        self._handles, self._read = {**ports.inputs, **ports.outputs}, ports.read
 
     def sample(self) -> Observation:
         """Every port as an integer."""
-        return {name: int(handle.value) for name, handle in self._handles.items()}
+        return Sample({name: int(handle.value) for name, handle in self._handles.items()}, self._read)
 
 
 class HardwareMismatch(AssertionError):
@@ -166,9 +192,12 @@ class Coverage:
 
 
 async def exercise(
-    ports: Ports, stimuli: Iterable[Stimulus], check: Callable[[Observation], None], checker: Checker
+    ports: Ports, stimuli: Iterable[Stimulus], check: Callable[[Observation], None], checker: Checker, *,
+    partial: bool = False,
 ) -> None:
-    """Reset, then one cycle for each stimulus; `check` is called with the sample of each cycle."""
+    """Reset, then one cycle for each stimulus; `check` is called with the sample of each cycle. It must read every
+    output in some cycle, of this run or of one before, unless the bench is a worked example, a property of some
+    outputs, or goes on with another run (`partial`)."""
     driver, monitor = Driver(ports), Monitor(ports)
     await ports.reset()
     try:
@@ -182,6 +211,8 @@ async def exercise(
         checker.report()  # report the first cause: wrong hardware leads models to illegal states
         raise
     checker.finish()
+    if not partial:
+        ports.finish()
 
 
 def source() -> random.Random:

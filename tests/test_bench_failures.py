@@ -19,7 +19,7 @@ from warploom.kernels.launchfile import load
 from warploom.store import folders, run_folder, runs
 from warploom.tb import identity as identities
 from warploom.tb import lockstep, runner
-from warploom.tb.bench import Driver
+from warploom.tb.bench import Driver, Monitor, Ports
 from warploom.tb.identity import identity
 
 RUN = ["run", "0/k.toml", "--preset", "small", "--rtl"]
@@ -171,6 +171,18 @@ def test_a_driver_refuses_what_is_no_input():
     driver = Driver(SimpleNamespace(inputs={}))
     with pytest.raises(KeyError, match="no input: renamed"):
         driver.drive({"renamed": 1})
+
+
+def test_a_bench_reads_every_output():
+    request, grant, count = (SimpleNamespace(value=value) for value in (1, 2, 3))
+    ports = SimpleNamespace(inputs={"request": request}, outputs={"grant": grant, "count": count}, read=set())
+    seen = Monitor(ports).sample()
+    assert dict(seen) == {"request": 1, "grant": 2, "count": 3}
+    Ports.finish(ports)
+    ports.read.clear()
+    assert seen["request"] + seen["grant"] == 3
+    with pytest.raises(AssertionError, match=r"never reads: count$"):
+        Ports.finish(ports)
 
 
 @pytest.mark.parametrize(("log", "message"), [

@@ -31,7 +31,7 @@ async def writes_and_reads(dut: cocotb.handle.SimHandleBase) -> None:
     ports, checker = Ports(dut), Checker(minimum=5 * WRITES)  # with hints there are few lanes that may be read
     coverage = Coverage(*points(ports.config))
     program = AnyProgram(ports, source(), coverage)
-    await exercise(ports, program.stimuli(), OperandCheck(ports, program, checker), checker)
+    await exercise(ports, program.stimuli(), OperandCheck(ports, program, checker), checker, partial=True)
     checker.holds("enough was written", program.writes >= WRITES)
     checker.finish()
     coverage.finish()

@@ -40,10 +40,13 @@ class DeliveryCheck:
     def __call__(self, seen: Observation) -> None:
         """Check one cycle, then step the model through its end."""
         model, grants = self._model, [bool(seen["write__grant"] >> i & 1) for i in range(len(self._writers))]
-        model.held_back = sum(waits << i for i, waits in enumerate(self._waits()))
+        waits = self._waits()
+        model.held_back = sum(wait << i for i, wait in enumerate(waits))
         completes = model.ready(grants)
         for number in range(len(self._paths)):
             writer = self._holder(number)
+            self._equal(f"due {number}", seen["delivery__due"] >> number & 1,
+                        int(self._to_collector[writer] and not waits[writer]))
             self._delivered(seen, number, writer if self._to_collector[writer] and completes[writer] else None)
         self._cover(grants, completes)
         for i, complete in enumerate(completes):

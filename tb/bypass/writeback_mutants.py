@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from amaranth import Const, Module, Value
+from amaranth import Cat, Const, Module, Value
 from amaranth.lib import data, wiring
 
 from warploom.arch.config import SmConfig
@@ -48,6 +48,14 @@ class Mistaken(Delivery):
         return held | {"transient": ~held["full"]}
 
 
+class Promising(Delivery):
+    """A path says that it delivers, even if one before it delivers to the same collector."""
+
+    def deliver(self, m: Module, port: Any, write: Any, paths: list[Carried]) -> None:
+        super().deliver(m, port, write, paths)
+        m.d.comb += port.due.eq(Cat(path["deliver"] for path in paths))
+
+
 class Obstructive(BankWrites):
     """A result that is only delivered also takes its bank."""
 
@@ -80,6 +88,8 @@ BENCH = "warploom.tb.bypass.test_writeback"
 MUTANTS = (
     Mutant("Writeback", BENCH, "delivers twice to a collector", lambda c: _delivering(c, Eager(c)), (HINTS,)),
     Mutant("Writeback", BENCH, "lets SFU pass by SP", lambda c: _delivering(c, Rash(c)), (HINTS,)),
+    Mutant("Writeback", BENCH, "promises two deliveries to a collector", lambda c: _delivering(c, Promising(c)),
+           (HINTS,)),
     Mutant("Writeback", BENCH, "lets a delivery take a bank", _obstructive, (HINTS, "coalescing=on")),
     Mutant("Writeback", BENCH, "writes what it only delivers", lambda c: _delivering(c, Thorough(c)),
            (HINTS, "gating=in_lane")),

@@ -50,6 +50,7 @@ class ControlCheck:
             equal("take", seen["take"], outputs.get("take", 0))
         request = self._codecs["request__payload"].unpack(seen["request__payload"])
         equal("request", request["address"] if seen["request__valid"] else None, outputs.get("request"))
+        equal("answers are taken at once", seen["response__ready"], 1)
         equal("sent", seen["sent__payload"] if seen["sent__valid"] else None, outputs.get("sent"))
         if "over" in outputs:
             equal("status", seen["status"], outputs["status"])

@@ -84,7 +84,10 @@ class IssueCheck:
         model.clock(cycle)
         issued = Issued(*model.observe()[2:5])
         self._record(cycle, issued, first, sizes)
-        equal("accesses", seen["accesses"], int(issued.what == 1 and issued.unit == SGU))
+        accesses = issued.what == 1 and issued.unit == SGU
+        equal("accesses", seen["accesses"], int(accesses))
+        if accesses:
+            self._check_access(seen, first)
         resolved = model.take_mask() is not None
         equal("resolved", seen["resolved"], int(resolved))
         if resolved:
@@ -108,6 +111,14 @@ class IssueCheck:
             self._loads.clear()
             self.offered, self.resolving = None, False
         self._state = self.model.observe()
+
+    def _check_access(self, seen: Observation, sent: Sent | None) -> None:
+        """What the memory unit is told of an access; the entry of a load is that of its write-back."""
+        assert sent is not None
+        fields = {"loads": int(sent.loads), "vector": int(sent.kind is Kind.VECTOR),
+                  **({"entry": self._loads[-1][1]} if sent.loads else {})}
+        codec = self._ports.codecs["accessed"]
+        self._checker.equal("access", seen["accessed"] & codec.mask(fields), codec.pack(fields))
 
     def _check_units(self, seen: Observation, expected: dict[int, tuple[int, dict[str, Any]]]) -> None:
         for number, unit in enumerate(UNITS):

@@ -127,6 +127,8 @@ class Bench:
         self._issued: tuple[Memory, int] | None = None
         self._read: tuple[int, int, golden.Access] | None = None
         self._cycle = self._free = 0
+        self._reserved = 0  # rows of the SMRQ, from issue on until they are freed, as the issue unit counts them
+        self._stopped = False  # nobody counts freed rows between a discard and the next kernel
         self._faults = self._errors = 0.0
 
     def stimuli(self) -> Iterator[Stimulus]:
@@ -186,16 +188,23 @@ class Bench:
             access = model.add(self._cycle, new.micro, new.lanes, new.data)
             if new.loads:
                 self._loads.enter(access)
+            self._reserved += 1 if new.is_vector else GROUPS
             self._issued = None
+        self._reserved -= seen["freed"]
         if seen["discard"]:
             model.discard()
             self._loads.waiting.clear()
+            self._stopped = True
         if seen["clear"]:
             model.reset()
+            self._stopped, self._reserved = False, 0
         self._outside.sample(self._ports, seen)
         model.clock(self._cycle)
         for port in NAMES:
             self._check_request(port, seen, model.offered.get(port))
+            self._checker.equal("answers are taken at once", seen[f"{RESPONSES[port]}__ready"], 1)
+        if not self._stopped:
+            self._checker.equal("rows to be freed", self._reserved, model.rows)
         self._cycle += 1
 
     def _check_registers(self, seen: Observation) -> None:

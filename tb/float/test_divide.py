@@ -39,7 +39,7 @@ async def random_operations(dut: cocotb.handle.SimHandleBase) -> None:
 async def too_early(dut: cocotb.handle.SimHandleBase) -> None:
     """An operation enters, and another one in the next cycle."""
     ports, checker = Ports(dut), Checker(minimum=0)
-    await exercise(ports, [{"valid": 1}] * 3, lambda seen: None, checker)
+    await exercise(ports, [{"valid": 1}] * 3, lambda seen: None, checker, partial=True)
 
 
 @pytest.mark.rtl

@@ -84,7 +84,7 @@ async def fig_6_8(dut: cocotb.handle.SimHandleBase) -> None:
         blocks = ports.codecs["block"].array(seen["block"])
         taken.extend((sm, blocks[sm]) for sm in range(sms) if seen["takes"] >> sm & 1)
 
-    await exercise(ports, stimuli(), check, Checker(minimum=0))
+    await exercise(ports, stimuli(), check, Checker(minimum=0), partial=True)
     for sm, own in ((0, [0, 1, 2, 3, 12, 13, 14, 15]), (1, [*range(4, 12)])):
         for number, block in enumerate(own):
             checker.equal(f"block {number} of SM {sm}", [each for one, each in taken if one == sm][number], block)

@@ -92,7 +92,8 @@ async def fig_6_9(dut: cocotb.handle.SimHandleBase) -> None:
         for slots, _ in FIG_6_9:
             yield {"running": slots, "candidates": slots}
 
-    await exercise(ports, stimuli(), lambda seen: checker.equal("picked", seen["picked"], next(expected)), checker)
+    await exercise(ports, stimuli(), lambda seen: checker.equal("picked", seen["picked"], next(expected)), checker,
+                   partial=True)
 
 
 @pytest.mark.rtl

@@ -38,7 +38,7 @@ async def fig_4_3(dut: cocotb.handle.SimHandleBase) -> None:
             checker.equal("stored", list(threads), kept)
             checker.equal("zero mask, for the operand path", seen["offer__late"] & ALL_LANES, figure.zero)
 
-    await exercise(ports, [take, looked_up, arriving, {}], check, checker)
+    await exercise(ports, [take, looked_up, arriving, {}], check, checker, partial=True)
 
 
 @pytest.mark.rtl

@@ -120,7 +120,7 @@ async def fig_4_4(dut: cocotb.handle.SimHandleBase) -> None:
             checker.equal("zero", zero["zero"], mask * (ALL_LANES // 15))
             checker.equal("reorder", zero["reorder"], example.reorder * 0xFF)
 
-    await exercise(ports, [*results, {}], check, checker)
+    await exercise(ports, [*results, {}], check, checker, partial=True)
 
 
 @pytest.mark.rtl

@@ -74,6 +74,8 @@ MUTANTS = (
     Mutant("SlowArbiter", BENCH, "grants another read of a collector with an open one", slow(Doubled), SLOW),
     Mutant("SlowArbiter", BENCH, "lets others use a bank in which a write is open", slow(Trespassing), SLOW),
     Mutant("SlowArbiter", BENCH, "lets others use a bank in which a read is open", slow(Reading), SLOW),
+    Mutant("SlowArbiter", BENCH, "does not show that the first writer's write is open",
+           lambda c: Tampered(slow(SlowArbiter)(c), lambda o, m: {"write_open": o.inner.write_open & ~1}), SLOW),
     Mutant("SlowArbiter", BENCH, "grants slow writes at once",
            lambda c: Tampered(slow(SlowArbiter)(c), lambda o, m: {"write_slow": Const(0, len(c.pipes))}), SLOW),
     Mutant("Arbiter", BENCH, "keeps reads from a bank with two ports that is written",

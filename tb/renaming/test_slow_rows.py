@@ -92,6 +92,8 @@ class ArbiterBench:
             slow = [request for who, request in granted.items() if isinstance(who, kind) and request.slow]
             bits = sum(1 << self._requests.sides * request.bank + request.side for request in slow)
             self._checker.equal(f"{name}, of what is granted", bits, seen[name])
+        opened = sum(1 << who for who, request in granted.items() if isinstance(who, int) and request.slow)
+        self._checker.equal("write_open", seen["write_open"], opened)
         if not self._config.has_sides:
             collectors = [who[2] for who in granted if isinstance(who, tuple)]
             self._checker.holds("one operand for a collector", len(collectors) == len(set(collectors)))
