@@ -18,7 +18,7 @@ from warploom.golden_model.check import Mismatch
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.hints.collection import Entry
-from warploom.golden_model.hints.renaming import Renaming
+from warploom.golden_model.hints.renamed import RenamedInstructions
 from warploom.golden_model.hints.stack import SimtStack
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.statistics import Statistics
@@ -81,10 +81,10 @@ def test_copies_that_skip_execution(kind: str, latency: int, monkeypatch: pytest
     those of program order with both."""
     config = NARROW.with_settings([f"hints={kind}"])
     trace = run(kernel("histogram").load("tiny"), config).execution.trace
-    made, took, copied, ended = set[Static](), list[int](), Renaming.copy, Times.ended
+    made, took, copied, ended = set[Static](), list[int](), RenamedInstructions.copy, Times.ended
 
-    def copy(renaming: Renaming, entry: Entry) -> Static:
-        made.add(static := copied(renaming, entry))
+    def copy(renamed: RenamedInstructions, entry: Entry) -> Static:
+        made.add(static := copied(renamed, entry))
         return static
 
     def note(times: Times, cycle: int, flight: Flight) -> None:
@@ -92,7 +92,7 @@ def test_copies_that_skip_execution(kind: str, latency: int, monkeypatch: pytest
             took.append(cycle - flight.dispatched)
         ended(times, cycle, flight)
 
-    monkeypatch.setattr(Renaming, "copy", copy)
+    monkeypatch.setattr(RenamedInstructions, "copy", copy)
     monkeypatch.setattr(Times, "ended", note)
     copies = simulate_ordered(config, trace).counted["order"]["copies"]
     assert len(took) == copies > 100 and min(took) == latency + 1

@@ -12,7 +12,7 @@ from warploom.golden_model.front_end.scoreboard import Scoreboard
 from warploom.golden_model.front_end.stalls import READY, Stall
 from warploom.golden_model.front_end.warps import Warp
 from warploom.golden_model.hints.collection import ENTRY_BITS, Entry
-from warploom.golden_model.hints.renaming import Renaming
+from warploom.golden_model.hints.renamed import RenamedInstructions
 from warploom.golden_model.hints.rules import assert_promised
 from warploom.golden_model.hints.stack import SimtStack
 
@@ -78,7 +78,7 @@ class HintOrder:
         """Slots whose warp came to a stall point in this cycle."""
         self.away: set[int] = set()
         """Slots whose warp is in hint mode."""
-        self._renaming = Renaming(statics, short_copies=short_copies)
+        self._instructions = RenamedInstructions(statics, short_copies=short_copies)
 
     def first(self, warp: Warp) -> Static:
         """See `Order`, here and below."""
@@ -108,7 +108,7 @@ class HintOrder:
             if entry.moves:
                 self.counts.copies += 1
                 detour.copies = True
-                return self._renaming.copy(entry)
+                return self._instructions.copy(entry)
         return None
 
     def turns(self, scoreboard: Scoreboard, states: Sequence[int | None]) -> Iterator[tuple[Warp, Static]]:
@@ -191,7 +191,7 @@ class HintOrder:
         detour.distance += 1 + pc - came
         detour.warp.walk.visit(detour.distance)
         assert detour.warp.walk.pc == pc, "a hint that does not lead along the warp's path"
-        return self._renaming.renamed(pc, detour.names, RZ if self._is_branch(pc) else self._hints[pc].dst)
+        return self._instructions.renamed(pc, detour.names, RZ if self._is_branch(pc) else self._hints[pc].dst)
 
     def _return(self, detour: Detour) -> Static:
         """Back to the stall point."""

@@ -15,7 +15,7 @@ from warploom.golden_model.front_end.stalls import READY, Stall
 from warploom.golden_model.front_end.warps import Warp
 from warploom.golden_model.hints.collection import Entry
 from warploom.golden_model.hints.order import HintCounts
-from warploom.golden_model.hints.renaming import Renaming
+from warploom.golden_model.hints.renamed import RenamedInstructions
 from warploom.golden_model.hints.stack import SimtStack
 from warploom.golden_model.preexecution.search import REGISTERS, Search
 
@@ -58,7 +58,7 @@ class SearchOrder:
         self._statics, self._schedulers = statics, schedulers
         self._code = program.instructions
         self._spare = range(_named(program.instructions), program.registers)
-        self._renaming = Renaming(statics)
+        self._instructions = RenamedInstructions(statics)
         self._arrived: set[int] = set()  # slots whose warp came to its instruction in this cycle, in order
         self._away: set[int] = set()  # slots whose warp stands at an instruction that was found
 
@@ -83,7 +83,7 @@ class SearchOrder:
             entry = entries.popleft()
             if entry.moves:
                 self.counts.copies += 1
-                return self._renaming.copy(entry)
+                return self._instructions.copy(entry)
         return None
 
     def turns(self, scoreboard: Scoreboard, states: Sequence[int | None]) -> Iterator[tuple[Warp, Static]]:
@@ -135,7 +135,7 @@ class SearchOrder:
             self._away.add(searcher.warp.slot)
             searcher.warp.walk.visit(search.looked)
             assert searcher.warp.walk.pc == pc, "a search that does not follow the warp's path"
-            return self._renaming.renamed(pc, search.names, name)
+            return self._instructions.renamed(pc, search.names, name)
         if instruction.op in ENDS or instruction.op is Op.BRA or search.looked == LOOKED:
             self.counts.ended_end += 1
             search.over = True

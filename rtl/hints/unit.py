@@ -11,8 +11,8 @@ from warploom.arch.order_hints import REGISTER_BITS, hinted_warps, issue_fields,
 from warploom.rtl.hints.arriving import ARRIVED, Arriving
 from warploom.rtl.hints.collecting import Collecting
 from warploom.rtl.hints.interfaces import COLLECTION, FOLLOWING, HINT, NEXT, OPERANDS
+from warploom.rtl.hints.names import Names
 from warploom.rtl.hints.passing import Passing
-from warploom.rtl.hints.renaming import Renaming
 from warploom.rtl.hints.rules import HintRules
 from warploom.rtl.hints.turns import Turns
 from warploom.rtl.hints.warp import POINT, SIDES, HintedWarp
@@ -48,7 +48,7 @@ class HintUnit(wiring.Component):
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
         count = hinted_warps(config)
         self.warps = [HintedWarp(config=config) for _ in range(count)]
-        self.collecting, self.renaming = Collecting(config=config), Renaming()
+        self.collecting, self.names = Collecting(config=config), Names()
         self.passing, self.arriving, self.turns = Passing(), Arriving(), Turns(warps=count)
         self.rules = HintRules(config=config) if probe else None
         super().__init__({
@@ -69,7 +69,7 @@ class HintUnit(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        for name in ("collecting", "renaming", "passing", "arriving", "turns"):
+        for name in ("collecting", "names", "passing", "arriving", "turns"):
             m.submodules[name] = getattr(self, name)
         for number, warp in enumerate(self.warps):
             m.submodules[f"warp_{number}"] = share(platform, "hinted_warp", warp)
@@ -112,7 +112,7 @@ class HintUnit(wiring.Component):
 
     def _go_on(self, m: Module, away: Value, entries: data.View, point: data.View) -> Signal:
         """What is next for the warp of the instruction, and where its sources are. Returns the pc if it is in order."""
-        passing, renaming, comes = self.passing, self.renaming, Signal(PC_BITS)
+        passing, names, comes = self.passing, self.names, Signal(PC_BITS)
         passed = (Cat(1, point.base).as_signed() + Cat(passing.step, passing.offset).as_signed())[1:]  # the sum of all
         m.d.comb += [
             passing.entries.eq(entries),
@@ -124,10 +124,10 @@ class HintUnit(wiring.Component):
             self.next.copy.eq(~away & passing.passes & passing.copy),
             self.next.dst.eq(passing.last.dst),
             self.next.renamed.eq(passing.last.renamed),
-            renaming.entries.eq(entries),
-            renaming.entry.eq(self.collecting.taken.held),
-            renaming.registers.eq(Cat(self.following[source] for source in SOURCES)),
-            self.renamed.eq(renaming.renamed),
+            names.entries.eq(entries),
+            names.entry.eq(self.collecting.taken.held),
+            names.registers.eq(Cat(self.following[source] for source in SOURCES)),
+            self.renamed.eq(names.renamed),
         ]
         for number, warp in enumerate(self.warps):
             m.d.comb += [

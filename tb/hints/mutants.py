@@ -52,9 +52,9 @@ MUTANTS = tuple(Mutant("HintUnit", BENCH, bug, make) for bug, make in (
     ("passes one instruction at a time", _input("passing", "linked", lambda unit: 0)),
     ("does not stop at a copy", _output("passing", "copy", lambda part: 0)),
     ("passes from anywhere", _output("passing", "passes", lambda part: part.entries[0].valid)),
-    ("takes the oldest name", _input("renaming", "entries", lambda unit: Cat(
+    ("takes the oldest name", _input("names", "entries", lambda unit: Cat(
         *reversed([entry.as_value() for entry in unit.passing.entries])))),
-    ("does not see the entry that is taken", _input("renaming", "entry.control", lambda unit: 1)),
+    ("does not see the entry that is taken", _input("names", "entry.control", lambda unit: 1)),
     ("enters beside a warp that may issue", _input("turns", "ready", lambda unit: 0)),
     ("lets one warp enter in a cycle", _input("turns", "other_ready", lambda unit: -1)),
     ("returns only at the end of a group", _input("turns", "memory", lambda unit: unit.memory | unit.turns.away)),

@@ -1,4 +1,4 @@
-"""`Renaming`: instructions of a program with other registers than their own."""
+"""`RenamedInstructions`: instructions of a program with other registers than their own."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +10,7 @@ from warploom.golden_model.hints.collection import Entry
 from warploom.golden_model.integer import COPY
 
 
-class Renaming:
+class RenamedInstructions:
     """Instructions of a program, which are decoded once for each choice of registers. `short_copies` skip the execution
     stages."""
 

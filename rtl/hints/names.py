@@ -10,7 +10,7 @@ from warploom.rtl.interfaces import SLOTS
 from warploom.rtl.select import lowest, merge_many
 
 
-class Renaming(wiring.Component):
+class Names(wiring.Component):
     """Looks up registers in the entries of a warp, last entry first. Combinational.
 
     Members
