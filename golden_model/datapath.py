@@ -217,6 +217,15 @@ class Datapath:
         return None if self.renaming is None else self.renaming.renamings
 
     @property
+    def sweeping(self) -> int:
+        """The mask of slots of ended warps that still have registers, with renaming."""
+        return 0 if self.renaming is None else self.renaming.sweeping
+
+    def row(self, bank: int, row: int) -> int | None:
+        """The row that has the value of this virtual row, without renaming the same; `None` if it is not mapped."""
+        return row if self.renaming is None else self.renaming.table.row(bank, row)
+
+    @property
     def stall(self) -> int:
         """The mask of warp slots with time to spare, with a stall predictor."""
         return 0 if self.renaming is None else self.renaming.stall

@@ -153,7 +153,7 @@ class Sm:
         self._entering = [warp for warp in picked if warp.enters] if picked else []
         issue, first_port = self._issues(cycle) if self._entering else ((), 0)
         results, given = self._outside(cycle)
-        warps = NO_EVENTS if datapath.renaming is None else self._warp_events(cycle, datapath.renaming.sweeping)
+        warps = self._warp_events(cycle, datapath.sweeping) if self.config.renames else NO_EVENTS
         self.inputs = Inputs(issue, results, given, attempts, first_port, warps)
 
     def _warp_events(self, cycle: int, sweeping: int) -> WarpEvents:

@@ -3,6 +3,7 @@
 from functools import reduce
 from itertools import combinations
 from operator import or_, xor
+from typing import Any
 
 from amaranth import Cat, Module, Signal, Value
 from amaranth.lib import data, wiring
@@ -65,6 +66,15 @@ class ActivityCounters(wiring.Component):
             m.d.sync += total.eq(total + ones(m, Value.cast(events)))
             m.d.comb += self.activity[name].eq(total)
         return m
+
+
+def join(m: Module, counters: ActivityCounters, file: Any, operands: Any, pipes: Any) -> None:
+    """Connect the counters to the parts of a datapath."""
+    m.d.comb += [
+        *(getattr(counters, name).eq(getattr(file.observed, name)) for name in ("read_columns", "written_columns")),
+        *(getattr(counters, name).eq(getattr(operands, name)) for name in ("collector_columns", "operand_columns")),
+        *(getattr(counters, name).eq(getattr(pipes, name)) for name in ("lane_loads", "bypass_loads")),
+    ]
 
 
 def ones(m: Module, bits: Value) -> Value:

@@ -10,21 +10,16 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import FREE_BITS, WARP_BITS, issue_names
 from warploom.arch.isa import Pipe
-from warploom.rtl import ports
-from warploom.rtl.activity import ActivityCounters
-from warploom.rtl.affine.sets import AffineSets, edges
-from warploom.rtl.interfaces import (
-    activity_layout,
-    issue_layout,
-    sent_layout,
-    unstoppable,
-    words,
-)
+from warploom.rtl import activity, ports
+from warploom.rtl.affine import joint as affine
+from warploom.rtl.affine.sets import AffineSets
+from warploom.rtl.interfaces import activity_layout, issue_layout, sent_layout, unstoppable, words
 from warploom.rtl.observation import Shown, gather, probe_port, show
 from warploom.rtl.operands.store import OperandStore
 from warploom.rtl.pipes import Pipes
 from warploom.rtl.placement import STRIDE_BITS
 from warploom.rtl.register_file.register_file import RegisterFile
+from warploom.rtl.renaming import joint as renaming
 from warploom.rtl.renaming.stage import RenameStage
 from warploom.rtl.shared import module_name, share
 
@@ -47,7 +42,7 @@ class Datapath(wiring.Component):
     first_port : with several issue ports, without windows, the port with the first claim.
     free_collectors : with several issue inputs or sets of collectors, without windows, the number of free collectors of
         each set, at most one for each input; `issue` then has no `ready`.
-    powered, retired, ... : with renaming, `warploom.rtl.ports.renaming`.
+    powered, retired, ... : with renaming, `warploom.rtl.renaming.stage.edges`.
     stride : rows of one warp in a bank that holds it (`warploom.arch.layout.rows_per_warp`); static during a launch.
     dispatch : every instruction that leaves the collectors, with its operands, one cycle after it was chosen;
         `dispatch_0`, ... if there are several dispatch ports.
@@ -73,7 +68,7 @@ class Datapath(wiring.Component):
         self.pipes = Pipes(config=config, probe=probe)
         self.affine_sets = AffineSets(config=config) if config.has_compact_slots else None
         self.rename_stage = RenameStage(config=config, probe=probe) if config.renames else None
-        self.activity_counters = ActivityCounters(config=config) if probe else None
+        self.activity_counters = activity.ActivityCounters(config=config) if probe else None
         super().__init__(self._ports() | (self._probe_ports() if probe else {}))
 
     def _ports(self) -> dict[str, wiring.Member]:
@@ -86,9 +81,9 @@ class Datapath(wiring.Component):
             **ports.credits(config),
             **ports.completions(config),
             **({"free_entries": Out(data.ArrayLayout(FREE_BITS, config.warps))} if config.has_window else {}),
-            **(edges(config) | {"registers": In(8)} if config.has_compact_slots else {}),
+            **(affine.edges(config) | {"registers": In(8)} if config.has_compact_slots else {}),
             **({"address_ready": Out(config.address_slots)} if config.has_address_slot else {}),
-            **(ports.renaming(config) if config.renames else {}),
+            **(renaming.edges(config) if config.renames else {}),
         }
 
     def _issue_ports(self) -> dict[str, wiring.Member]:
@@ -122,7 +117,10 @@ class Datapath(wiring.Component):
         self._connect_operands(m)
         self._connect_results(m)
         if self.activity_counters is not None:
-            self._count(m, self.activity_counters)
+            activity.join(m, self.activity_counters, self.register_file, self.operands, self.pipes)
+            m.d.comb += [self.activity.eq(self.activity_counters.activity),
+                         *(getattr(self, name).eq(getattr(self.register_file.observed, name))
+                           for name in ("stored_data", "stored_bytes"))]
             show(m, self)
         return m
 
@@ -149,10 +147,8 @@ class Datapath(wiring.Component):
         """Connect instructions to the operand store; with the affine unit, without their compact slots."""
         operands, first = self.operands, self.rename_stage or self.operands
         m.d.comb += first.stride.eq(self.stride)
-        for port, name in enumerate(issue_names(self._config)):
+        for port, name in enumerate(issue_names(self._config)) if self.rename_stage is None else ():
             issue, inner = getattr(self, name), operands.issue[port]
-            if self.rename_stage is not None:
-                inner = self.rename_stage.issue
             m.d.comb += [inner.valid.eq(issue.valid), inner.payload.eq(issue.payload)]
         if self._config.has_window:
             m.d.comb += self.free_entries.eq(operands.free_entries)
@@ -167,36 +163,10 @@ class Datapath(wiring.Component):
         elif self._config.issue_inputs == 1:
             m.d.comb += self.issue.ready.eq(first.free_collectors)
         if self.rename_stage is not None:
-            self._connect_renaming(m, self.rename_stage)
+            renaming.join(m, self._config, self.rename_stage, self, operands=operands,
+                          released=self.register_file.released)
         if self.affine_sets is not None:
-            self._connect_sets(m, self.affine_sets)
-
-    def _connect_renaming(self, m: Module, stage: RenameStage) -> None:
-        """Connect the rename stage, which sends instructions to the operand store."""
-        operands = self.operands
-        m.d.comb += [
-            stage.free.eq(operands.free_collectors),
-            operands.issue[0].valid.eq(stage.renamed.valid),
-            operands.issue[0].payload.eq(stage.renamed.payload),
-            operands.address[0].eq(stage.address),
-            stage.released.eq(self.register_file.released),
-        ]
-        for name, member in ports.renaming(self._config).items():
-            outer, inner = getattr(self, name), getattr(stage, name)
-            m.d.comb += inner.eq(outer) if member.flow is In else outer.eq(inner)
-
-    def _connect_sets(self, m: Module, sets: AffineSets) -> None:
-        """Connect attempts to their sets, and the sets' look-ups of compact slots."""
-        m.d.comb += sets.registers.eq(self.registers)
-        for name in edges(self._config):
-            connect(m, flipped(getattr(self, name)), getattr(sets, name))
-        for port, name in enumerate(issue_names(self._config)):
-            issue, compact = getattr(self, name).payload, sets.compact[port]
-            connect(m, compact, self.operands.compact[port])
-            m.d.comb += [
-                sets.issue[port].eq(issue),
-                self.operands.issue[port].payload.reads.eq(issue.reads & ~compact.slots.compact),
-            ]
+            affine.join(m, self._config, self.affine_sets, self, operands)
 
     def _connect_operands(self, m: Module) -> None:
         """Connect operands from the register file to the operand store, and from there to the pipes."""
@@ -225,14 +195,3 @@ class Datapath(wiring.Component):
             latch = self._memory.result if pipe.kind is Pipe.MEM else getattr(file, f"result_{pipe.name}")
             connect(m, getattr(pipes, f"result_{pipe.name}") if pipe.kind is Pipe.SP else flipped(outside), latch)
             connect(m, self._done(pipe.name), flipped(getattr(self, f"done_{pipe.name}")))
-
-    def _count(self, m: Module, counters: ActivityCounters) -> None:
-        """Connect the activity counters, for a bench."""
-        file, operands, pipes = self.register_file, self.operands, self.pipes
-        m.d.comb += [
-            *(getattr(self, name).eq(getattr(file.observed, name)) for name in ("stored_data", "stored_bytes")),
-            *(getattr(counters, name).eq(getattr(file.observed, name)) for name in ("read_columns", "written_columns")),
-            *(getattr(counters, name).eq(getattr(operands, name)) for name in ("collector_columns", "operand_columns")),
-            *(getattr(counters, name).eq(getattr(pipes, name)) for name in ("lane_loads", "bypass_loads")),
-            self.activity.eq(counters.activity),
-        ]

@@ -118,25 +118,6 @@ def released(config: SmConfig) -> data.ArrayLayout:
     return data.ArrayLayout(data.ArrayLayout(row_entry(config), accesses(config)), config.banks)
 
 
-def renaming(config: SmConfig) -> dict[str, wiring.Member]:
-    """The ports that renaming adds to the datapath.
-
-    powered : CMOS rows of each bank that may be used; static during a launch.
-    retired, sweeping : slots whose block has ended, in one cycle; those of them whose registers are not yet unmapped.
-    tfet_free : TFET rows in all lists.
-    began, ended : with the stall predictor, slots whose warp makes its first request beyond the L1 cache of those
-        outstanding, and whose last one is answered.
-    stall : slots that have time for slow rows.
-    """
-    warps = config.warps
-    predictor = {"began": In(warps), "ended": In(warps), "stall": Out(warps)}
-    return {
-        "powered": In(index_bits(config.cmos_rows + 1)), "retired": In(warps), "sweeping": Out(warps),
-        "tfet_free": Out(index_bits(config.banks * config.tfet_rows + 1)),
-        **(predictor if config.predicts_stalls else {}),
-    }
-
-
 def renewal(config: SmConfig) -> wiring.Signature:
     """Write-back to metadata table: the new metadata of a register that is written, valid from the next cycle on.
 

@@ -124,8 +124,8 @@ class Comparison:
             self._expect("free_collectors", claims.shown(self.config, datapath.operands.free_collectors))
         if self._affine is not None:
             self._affine.compare(self.cycle, datapath)
-        if datapath.renaming is not None:
-            self._expect("sweeping", datapath.renaming.sweeping)
+        if self.config.renames:
+            self._expect("sweeping", datapath.sweeping)
             self._expect("tfet_free", datapath.tfet_free)
             if self.config.predicts_stalls:
                 self._expect("stall", datapath.stall)

@@ -59,9 +59,9 @@ class Readback:
 
     def _drop_swept(self) -> None:
         """With renaming do not read the registers of a warp that is swept, or is next, nor those that have been."""
-        if self.datapath.renaming is None:
+        if not self._config.renames:
             return
-        swept = self.datapath.renaming.sweeping & -self.datapath.renaming.sweeping
+        swept = self.datapath.sweeping & -self.datapath.sweeping
         while self._pending:
             warp, read = self._pending[-1]
             if swept != 1 << warp and all(self._is_stored(warp, register) for register in read):
@@ -87,9 +87,7 @@ class Readback:
     def _address(self, warp: int, register: int) -> Address | None:
         """The row of a register; with renaming that of the table, `None` if it is not mapped."""
         bank, row = address(self._config, self._stride, warp, register)
-        if self.datapath.renaming is None:
-            return bank, row
-        renamed = self.datapath.renaming.table.row(bank, row)
+        renamed = self.datapath.row(bank, row)
         return None if renamed is None else (bank, renamed)
 
     def _current(self, warp: int, register: int) -> int:

@@ -20,6 +20,25 @@ from warploom.rtl.renaming.table import RowTable
 from warploom.rtl.shared import share
 
 
+def edges(config: SmConfig) -> dict[str, wiring.Member]:
+    """The ports of the stage to the front end, which the datapath has too.
+
+    powered : CMOS rows of each bank that may be used; static during a launch.
+    retired, sweeping : slots whose block has ended, in one cycle; those of them whose registers are not yet unmapped.
+    tfet_free : TFET rows in all lists.
+    began, ended : with the stall predictor, slots whose warp makes its first request beyond the L1 cache of those
+        outstanding, and whose last one is answered.
+    stall : slots that have time for slow rows.
+    """
+    warps = config.warps
+    predictor = {"began": In(warps), "ended": In(warps), "stall": Out(warps)}
+    return {
+        "powered": In(index_bits(config.cmos_rows + 1)), "retired": In(warps), "sweeping": Out(warps),
+        "tfet_free": Out(index_bits(config.banks * config.tfet_rows + 1)),
+        **(predictor if config.predicts_stalls else {}),
+    }
+
+
 class RenameStage(wiring.Component):
     """Holds one instruction, whose registers were looked up as it issued. It leaves in the next cycle, or later if it
     needs a row and its bank has none.
@@ -38,7 +57,7 @@ class RenameStage(wiring.Component):
         that of the register. Bits of its `last` are the slots whose row is released when their read is granted.
     released : for each bank and side, the row whose last read was granted in the cycle before.
     stride : virtual rows of one warp in a bank that holds it; static during a launch.
-    powered, retired, sweeping, tfet_free, began, ended, stall : `warploom.rtl.ports.renaming`.
+    powered, retired, sweeping, tfet_free, began, ended, stall : `edges`.
     probe : with a probe, the state.
     """
 
@@ -59,7 +78,7 @@ class RenameStage(wiring.Component):
             "renamed": Out(unstoppable(issue_layout(config))), "address": Out(addresses),
             "released": In(ports.released(config)),
             "stride": In(STRIDE_BITS),
-            **ports.renaming(config),
+            **edges(config),
             **(probe_port(self.observe()) if probe else {}),
         })
 

@@ -116,4 +116,6 @@ RENAMING = Mechanism(
     is_on=RENAMES,
     bugs=("warploom.tb.renaming.access_mutants.MUTANTS", "warploom.tb.renaming.mutants.MUTANTS",
           "warploom.tb.renaming.stage_mutants.MUTANTS"),
+    names=("renaming", "Renaming", "RenameStage"),
+    folders=("renaming",),
 )
