@@ -32,6 +32,7 @@ from warploom.golden_model.register_file.ports import Port, Read
 from warploom.golden_model.register_file.reorder import reorder
 from warploom.golden_model.words import ALL_LANES, spread
 from warploom.tb import claims, runner, sparse
+from warploom.tb.addresses import shown as fields_of
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.narrow_values import narrow_word
 from warploom.tb.register_file.test_register_file import register_file
@@ -41,6 +42,9 @@ REGISTERS = 12
 
 OPS = (Op.FADD, Op.FFMA, Op.FMAX, Op.MUFU, Op.ST, Op.LATCH)
 """Operations that execute outside the lanes: they return no results here, so registers do not change."""
+
+ELSEWHERE = ("probe", "collector_columns", "operand_columns", "dispatch__control")
+"""Outputs that the bench of the datapath compares, and every lockstep: what is observed, and what lanes do."""
 
 POINTS = ("taken", "no collector is free", "dispatched", "a pipe without credits", "a read waits", "a constant")
 SEVERAL = ("instructions of several ports", "the first port is not the lowest")
@@ -216,6 +220,8 @@ class StoreBench:
             if f"lookup__{port}__taken" in seen:
                 named = issue["reads"] | issue["writes"] << 3 if issue is not None and self._taken[port] else 0
                 equal("looked up", seen[f"lookup__{port}__taken"], named)
+            if issue is not None:
+                self._looked_up(seen, port, issue)
         for name, sent in zip(self._config.dispatch_ports, model.sent, strict=True):
             self._checker.equal(f"{name} valid", seen[f"{name}__sent__valid"], int(sent is not None))
             if sent is not None:
@@ -231,6 +237,17 @@ class StoreBench:
         for sent in model.sent:
             if sent is not None and pipes[sent["pipe"]].credits:
                 self._credits[pipes[sent["pipe"]].name] += 1
+
+    def _looked_up(self, seen: Observation, port: int, issue: dict[str, int]) -> None:
+        """Compare the addresses of the registers that an instruction names, as far as metadata are looked up."""
+        name, named = f"lookup__{port}__address", issue["reads"] | issue["writes"] << 3
+        if name not in seen:
+            return
+        addresses = self._codecs[name].unpack(seen[name])
+        for number, register in enumerate(("src0", "src1", "src2", "dst")):
+            if named >> number & 1:
+                expected = fields_of(self._config, self._addresses[issue["warp"] << 8 | issue[register]])
+                self._checker.equal(f"address of {register}", addresses[str(number)], expected)
 
     def _requests(self, seen: Observation) -> None:
         """Compare the requests of each collector to the banks."""
@@ -304,7 +321,7 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     coverage = Coverage(*POINTS, *(SEVERAL if ports.config.issue_ports > 1 else ()),
                         *(SETS if len(ports.config.collector_sets) > 1 else ()))
     bench = StoreBench(ports, checker, coverage)
-    await exercise(ports, bench.stimuli(), bench.check, checker)
+    await exercise(ports, bench.stimuli(), bench.check, checker, elsewhere=ELSEWHERE)
     coverage.finish()
 
 

@@ -17,7 +17,7 @@ from warploom.golden_model.slow_arbiter import SlowArbiter
 from warploom.golden_model.words import ALL_LANES, spread
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
-from warploom.tb.register_file.test_register_file import register_file
+from warploom.tb.register_file.test_register_file import OBSERVED, register_file
 
 CYCLES = 3000
 ROWS = 8
@@ -187,6 +187,9 @@ class BanksBench:
             equal(f"bank {bank}, row {access.row}", seen[f"read__{client}__word"] & used,
                   self._stored[bank, access.row] & used)
         equal("write grants", seen["write__grant"], sum(granted << i for i, granted in enumerate(writes)))
+        if self._config.tfet_rows:
+            opened = [granted and self._writes_slowly(writer) for writer, granted in enumerate(writes)]
+            equal("open writes", seen["write__open"], sum(is_open << writer for writer, is_open in enumerate(opened)))
         for client in range(self._config.collectors):
             bits = sum(1 << self._sides * bank + side for one, bank, side in reads if one == client)
             equal(f"grants of {client}", seen[f"read__{client}__grant"], bits)
@@ -236,7 +239,7 @@ async def random_accesses(dut: cocotb.handle.SimHandleBase) -> None:
     ports, checker = Ports(dut), Checker(minimum=3 * CYCLES)
     coverage = Coverage(*points(ports.config))
     bench = BanksBench(ports, checker, coverage)
-    await exercise(ports, bench.stimuli(), bench.check, checker)
+    await exercise(ports, bench.stimuli(), bench.check, checker, elsewhere=OBSERVED)
     coverage.finish()
 
 

@@ -30,6 +30,9 @@ REGISTERS = 4
 ROWS = 8
 """Rows that are used, so that registers are written again and again."""
 
+OBSERVED = ("probe", "observed")
+"""Outputs that only show what happens inside: the bench of the datapath compares them, and every lockstep."""
+
 POINTS = ("full write", "partial write", "a write waits", "a read waits", "reads of one collector in a row",
           "read and write of one bank", "looked up in the cycle after its write")
 
@@ -267,7 +270,7 @@ async def reads_and_writes(dut: cocotb.handle.SimHandleBase) -> None:
               and ("lookup__0__taken" in ports.codecs or "looked up" not in point)]
     coverage = Coverage(*wanted)
     bench = RegisterFileBench(ports, checker, coverage)
-    await exercise(ports, bench.stimuli(), bench.check, checker)
+    await exercise(ports, bench.stimuli(), bench.check, checker, elsewhere=OBSERVED)
     coverage.finish()
 
 
