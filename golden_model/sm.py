@@ -63,7 +63,7 @@ class Sm:
         self.front_end = FrontEnd(config, trace, self.statics, self.decisions, blocks=blocks or Blocks(trace),
                                   order=order_of(config, trace.program, self.statics))
         self._steering = Steering(config)
-        self._prefers = config.scheduler is Scheduler.TRWS
+        self._prefers, self._renames = config.scheduler is Scheduler.TRWS, config.renames
         # By place in a pair: the issue input that each warp uses.
         self._inputs = [[slot % config.issue_ports * config.issue_per_warp + place for slot in range(config.warps)]
                         for place in range(config.issue_per_warp)]
@@ -153,7 +153,7 @@ class Sm:
         self._entering = [warp for warp in picked if warp.enters] if picked else []
         issue, first_port = self._issues(cycle) if self._entering else ((), 0)
         results, given = self._outside(cycle)
-        warps = self._warp_events(cycle, datapath.sweeping) if self.config.renames else NO_EVENTS
+        warps = self._warp_events(cycle, datapath.sweeping) if self._renames else NO_EVENTS
         self.inputs = Inputs(issue, results, given, attempts, first_port, warps)
 
     def _warp_events(self, cycle: int, sweeping: int) -> WarpEvents:
