@@ -304,6 +304,7 @@ def _add_synth(verbs: _Verbs) -> None:
     synth = _verb(verbs, "synth", "synthesise: area and critical path of every unit",
                   "warploom synth\nwarploom synth --unit Collector --liberty my_cells.lib\n"
                   "warploom synth --preset small --all --max-ps 1000\n"
+                  "warploom synth --preset small --unit IssueUnit --fpga\n"
                   "warploom synth --all --set bypass=off --set affine=off")
     what = synth.add_mutually_exclusive_group()
     what.add_argument("--unit", help="one unit; of one outside the datapath, such as HintUnit, its parts too "
@@ -315,6 +316,8 @@ def _add_synth(verbs: _Verbs) -> None:
     synth.add_argument("--max-ps", type=float, metavar="N", help="fail if a path is longer, access to SRAM left out")
     synth.add_argument("--liberty", type=Path, metavar="FILE", help="your own cell library (default: Nangate 45 nm)")
     synth.add_argument("--flat", action="store_true", help="dissolve the hierarchy first: one row, slower")
+    synth.add_argument("--fpga", action="store_true",
+                       help="LUTs, flip-flops, block RAM, multipliers and clock on an ECP5 FPGA instead, of one unit")
 
 
 def _add_evaluate(verbs: _Verbs) -> None:

