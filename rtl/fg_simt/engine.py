@@ -21,6 +21,7 @@ from warploom.rtl.fg_simt.sau_ports import KEPT
 from warploom.rtl.l1.crossbars import REQUEST_PORTS, RESPONSE_PORTS
 from warploom.rtl.l1.ports import request_stream
 from warploom.rtl.observation import Shown, gather, probe_port, show
+from warploom.rtl.shared import module_name, share
 
 MEMORY_PORTS = {
     **{name: member.flip() for name, member in {**REQUEST_PORTS, **RESPONSE_PORTS}.items()},
@@ -56,9 +57,10 @@ class Engine(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.host, m.submodules.control, m.submodules.fetch = self._host, self._control, self._fetch
-        m.submodules.decoder, m.submodules.issue = self._decoder, self._issue
-        m.submodules.lanes, m.submodules.memory = self._lanes, self._memory
+        m.submodules.decoder = self._decoder
+        for part in (self._host, self._control, self._fetch, self._issue, self._lanes, self._memory):
+            name = module_name(type(part).__name__)
+            m.submodules[name] = share(platform, name, part)
         m.d.comb += [self.halted.eq(self._host.halted), self.status.eq(self._host.result)]
         self._launch(m)
         self._bring_instructions(m)

@@ -20,7 +20,7 @@ from warploom.rtl.fg_simt.sau_ports import KEPT, RESULT
 from warploom.rtl.fg_simt.slu import LoadUnit
 from warploom.rtl.fg_simt.srf import SimtRegisterFile
 from warploom.rtl.fg_simt.threads import POINT, POSITION
-from warploom.rtl.shared import share
+from warploom.rtl.shared import module_name, share
 
 AXES = ("x", "y", "z")
 
@@ -60,9 +60,9 @@ class Lanes(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.sau0, m.submodules.sau1 = self._saus
-        m.submodules.slu, m.submodules.access = self._slu, self._access
-        m.submodules.registers, m.submodules.predicates = self._registers, self._predicates
+        for part in (*self._saus, self._slu, self._access, self._registers, self._predicates):
+            name = module_name(type(part).__name__)
+            m.submodules[name] = share(platform, name, part)
         points = self._points(m)
         for number in range(SAUS):
             self._compute(m, platform, number, points)

@@ -11,6 +11,7 @@ from warploom.rtl.fg_simt.engine import MEMORY_PORTS, Engine
 from warploom.rtl.fg_simt.fetch import INSTRUCTION_BITS
 from warploom.rtl.l1.bus import axi_signature
 from warploom.rtl.l1.whole import L1
+from warploom.rtl.shared import share
 
 
 class WholeEngine(wiring.Component):
@@ -40,7 +41,8 @@ class WholeEngine(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.engine, m.submodules.l1 = engine, l1 = self._engine, self._l1
+        engine, l1 = self._engine, self._l1
+        m.submodules.engine, m.submodules.l1 = share(platform, "engine", engine), share(platform, "l1", l1)
         for name in MEMORY_PORTS:
             for own, other in zip(_each(getattr(engine, name)), _each(getattr(l1, name)), strict=True):
                 wiring.connect(m, own, other)

@@ -10,6 +10,7 @@ from warploom.rtl.l1.bank import CacheBank
 from warploom.rtl.l1.bus import AxiMaster, axi_signature
 from warploom.rtl.l1.data_cache import DATA_PORTS, DataCache, connect_ports
 from warploom.rtl.l1.ports import assert_stable, request_stream
+from warploom.rtl.shared import share
 
 
 class L1(wiring.Component):
@@ -47,7 +48,8 @@ class L1(wiring.Component):
         instructions = CacheBank(lines=self._lines, word_bits=self._fetch_bits, writable=False,
                                  beat_bits=self._beat_bits, probe=self._probe)
         bus = AxiMaster(beat_bits=self._beat_bits, probe=self._probe)
-        m.submodules.data, m.submodules.instructions, m.submodules.bus = data, instructions, bus
+        for name, part in (("data_cache", data), ("instruction_cache", instructions), ("axi_master", bus)):
+            m.submodules[name] = share(platform, name, part)
         connect_ports(m, self, data)
         for number in range(BANKS):
             wiring.connect(m, data.memory[number], bus.banks[number])

@@ -132,6 +132,7 @@ BASELINE = Mechanism(
         "warploom.rtl.operands.stage.DispatchStage",
         "warploom.rtl.register_file.register_file.RegisterFile", "warploom.rtl.register_file.banks.Banks",
         "warploom.rtl.register_file.metadata.MetadataTable", "warploom.rtl.pipes.Pipes",
+        "warploom.rtl.fg_simt.engine.Engine", "warploom.rtl.fg_simt.lanes.Lanes", "warploom.rtl.l1.whole.L1",
     ),
     cores=(
         Core("baseline"),

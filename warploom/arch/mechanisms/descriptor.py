@@ -151,9 +151,9 @@ class Mechanism:
     `words` describe a case of the regression, without it (may be empty) and with it, from the fields of the
     configuration; `varied` are the fields in the table of the regression. `strongest` is the setting that saves most;
     with it the mechanism is combined with others. `model_runs` are settings without hardware, for recordings. `parts`
-    connect units in the datapath and are not units themselves. `bugs` and `lockstep_bugs` are collections of planted
-    bugs. `names` are identifiers that name it, including parts of imported modules; `folders` are its own folders, and
-    files of stored forms.
+    mostly connect units, each of which has its own row in the synthesis of what contains them. `bugs` and
+    `lockstep_bugs` are collections of planted bugs. `names` are identifiers that name it, including parts of imported
+    modules; `folders` are its own folders, and files of stored forms.
     """
 
     name: str
