@@ -76,7 +76,7 @@ results: $(STAMP)  ## run the experiments and commit their figures to docs/resul
 	for shown in $(LISTED); do \
 	  $(VENV)/bin/warploom evaluate $$shown --size tiny --json build/results/$${shown}_tiny.json || exit 1; done
 	$(VENV)/bin/warploom evaluate combination --json build/results/combination.json
-	for shown in haws characterisation fg_simt; do \
+	for shown in haws characterisation fg_simt fg_simt_cost; do \
 	  $(VENV)/bin/warploom evaluate $$shown --size tiny --json build/results/$$shown.json || exit 1; done
 	$(VENV)/bin/python -m warploom.evaluation.pages build/results/*.json
 

@@ -33,7 +33,7 @@ class Engine:
         self.control = ControlProcessor(affine, parts)
         self.host = Host(self.fetch, port)
         self._steps = self.host.run(self._launch)
-        self.cycle = self.kernel_cycles = 0
+        self.cycle = self.kernel_cycles = self.kernel_fetches = 0
         gathered = Gathered(self.host, self.fetch, self.control.fragments, self.control.affine, self.control.shared,
                             self.issue, self.memory)
         self.observed, self.observe = gathered.observed, gathered.observe
@@ -44,9 +44,10 @@ class Engine:
         return self.host.status is not None
 
     def _launch(self, block: LaunchBlock, threads: int) -> Steps[int]:
-        first = self.cycle
+        first, fetches = self.cycle, self.fetch.requests
         result = yield from self.control.kernel(block, threads)
         self.kernel_cycles += self.cycle - first
+        self.kernel_fetches += self.fetch.requests - fetches
         return result
 
     def clock(self) -> None:
@@ -89,8 +90,7 @@ def run(
                                  "that does not end")
         engine.clock()
     assert engine.host.status is not None
-    counts = engine.control.counts + Counter({
-        "lane_operations": engine.execution.counts[0], "lane_threads": engine.execution.counts[1],
+    counts = engine.control.counts + engine.execution.counts + Counter({
         "narrow_requests": engine.memory.requests[False], "wide_requests": engine.memory.requests[True],
-        "bytes": engine.memory.bytes})
+        "bytes": engine.memory.bytes, "fetches": engine.kernel_fetches})
     return Finished(engine.host.status, memory.image(), engine.cycle, engine.kernel_cycles, counts)

@@ -16,7 +16,7 @@ class Fetched(NamedTuple):
 
 class Fetch:
     """Requests one PC after the other. `queue` are the fetched instructions, the first one first, and `outstanding` the
-    PCs of requests, None of those that are disowned."""
+    PCs of requests, None of those that are disowned; `requests` counts them all."""
 
     observed = ("fetch_pc", "fetch_queue", "fetch_outstanding")
 
@@ -24,7 +24,7 @@ class Fetch:
         self._memory = memory
         self.queue: deque[Fetched] = deque()
         self.outstanding: deque[int | None] = deque()
-        self._base = self._next = 0
+        self._base = self._next = self.requests = 0
         self._on = False
 
     @property
@@ -39,6 +39,7 @@ class Fetch:
             self._memory.fetch(self._base + INSTRUCTION_BYTES * self._next)
             self.outstanding.append(self._next)
             self._next += 1
+            self.requests += 1
 
     def redirect(self, pc: int, base: int | None = None) -> None:
         """Goes on at a PC, of other code if `base`, its address, is given."""

@@ -26,6 +26,7 @@ class Assumptions:
     tfet_leakage: float
     drowsy_leakage: float
     lane: float
+    idle_lanes: float
     register_file_share: float
     execution_share: float
     rest_by_time: float

@@ -87,6 +87,11 @@ EXPERIMENTS = {
         ("warploom.evaluation.fg_simt:usual",), size="tiny",
         refuses={MACHINE: "they describe an SM or a GPU", WORKLOADS: "its programs are those of the source",
                  **_ONE_SIZE}),
+    "fg_simt_cost": Experiment(
+        "[AFFINE], sections 6.2 and 6.4: area, clock and energy of the FG-SIMT engine, synthesised",
+        "warploom.verbs.evaluate_fg_simt:cost", ("warploom.evaluation.fg_simt:usual",), size="tiny",
+        refuses={MACHINE: "they describe an SM or a GPU", WORKLOADS: "its programs are those of the source",
+                 **_ONE_SIZE}, unless="quick"),
     "units": Experiment(
         "[HAWS], chapter 4: execution units that schedulers own and share", "warploom.verbs.evaluate_figures:unitwise",
         ("warploom.evaluation.units:usual",), "kepler", "warploom.evaluation.machines:units"),

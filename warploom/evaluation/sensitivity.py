@@ -6,16 +6,16 @@ from statistics import fmean
 from typing import Any, Protocol
 
 from warploom.evaluation.assumptions import ASSUMED, FIGURES, Assumptions
-from warploom.evaluation.figures import Run, Runs
 
 COLUMNS = ("figure", "published", "ours", "assumption", "least", "most", "with least", "with most", "range")
 """What a row has: values of the assumption, then averages of the figure with them, in percent."""
 
 
 class Compare(Protocol):
-    """A percentage of a run and of its baseline, under some assumptions."""
+    """A percentage of a run and of its baseline (`warploom.evaluation.figures.Run`, or what an experiment has instead),
+    under some assumptions."""
 
-    def __call__(self, ours: Run, baseline: Run, assumed: Assumptions = ...) -> float:
+    def __call__(self, ours: Any, baseline: Any, assumed: Assumptions = ...) -> float:
         """The percentage."""
 
 
@@ -29,18 +29,18 @@ class Headline:
     ours: str
     baseline: str
 
-    def average(self, runs: Mapping[str, Runs], assumed: Assumptions = ASSUMED) -> float:
+    def average(self, runs: Mapping[str, Mapping[str, Any]], assumed: Assumptions = ASSUMED) -> float:
         """The mean over kernels."""
         return fmean(self.compare(found[self.ours], found[self.baseline], assumed) for found in runs.values())
 
 
-def rows(headlines: Sequence[Headline], runs: Mapping[str, Runs]) -> list[dict[str, Any]]:
+def rows(headlines: Sequence[Headline], runs: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The rows of the table, by `COLUMNS`; for each figure first the assumption that carries most. Assumptions that
     change nothing are left out."""
     return [row for headline in headlines for row in _of(headline, runs)]
 
 
-def _of(headline: Headline, runs: Mapping[str, Runs]) -> list[dict[str, Any]]:
+def _of(headline: Headline, runs: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     ours, found = headline.average(runs), []
     for name, entry in FIGURES["assumptions"].items():
         ends = [headline.average(runs, replace(ASSUMED, **{name: entry[end]})) for end in ("least", "most")]

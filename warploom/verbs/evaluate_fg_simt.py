@@ -1,15 +1,55 @@
-"""``warploom evaluate fg_simt``: programs on the FG-SIMT engine."""
+"""``warploom evaluate fg_simt`` and ``fg_simt_cost``: programs on the FG-SIMT engine, and what it costs."""
+
+from typing import TypeVar
 
 from warploom import report
-from warploom.evaluation import fg_simt
+from warploom.arch.config import SmConfig
+from warploom.arch.mechanisms import Affine
+from warploom.evaluation import fg_simt, fg_simt_energy, sensitivity
+from warploom.evaluation.kept import Sized, Work
 from warploom.evaluation.study import Study
 from warploom.fg_simt.programs import NAMES
+from warploom.synth.compare import compare
+from warploom.synth.flow import synthesise
 from warploom.verbs import Body
+from warploom.verbs.evaluate_hardware import UNITS, comparisons
+
+R = TypeVar("R")
+
+ENGINE = "WholeEngine"
+"""The engine with its L1, of which units are synthesised."""
+
+ENERGY = "energy and cycles relative to the engine without affine execution: ours (published)"
 
 
 def show(study: Study) -> Body:
     """Table 3 of [AFFINE], ours beside the published one."""
-    found = study.by_workload(fg_simt.WORK, "simulating")
-    rows = [found[bundled].row(name) for name, bundled in NAMES.items() if bundled in found]
+    rows = [one.row(name) for name, one in _programs(study, fg_simt.WORK).items()]
     report.table("Table 3: ours (published)", fg_simt.COLUMNS, [fg_simt.texts(row) for row in rows])
     return {"size": study.wanted.size, "groups": study.groups, "table_3": rows}
+
+
+def cost(study: Study) -> Body:
+    """Figs. 7 and 8: the engine in gates, without affine execution and with `abm`, and the energy of all programs."""
+    wanted = (*fg_simt_energy.UNITS, *fg_simt_energy.INNER)
+    engines = {kind.value: synthesise(SmConfig.preset("small").with_settings([f"affine={kind.value}"]), wanted,
+                                      top=ENGINE) for kind in (Affine.OFF, Affine.ABM)}
+    units = compare(engines[Affine.OFF.value], engines[Affine.ABM.value])
+    report.table("Fig. 7: units of the engine without affine execution and with abm", UNITS, comparisons(units))
+    programs = {name: fg_simt_energy.counted(one, engines) for name, one in _programs(study, fg_simt.COUNTING).items()}
+    rows = [fg_simt_energy.row(name, kinds) for name, kinds in programs.items()]
+    report.table(f"Fig. 8: {ENERGY}", fg_simt_energy.COLUMNS, [fg_simt_energy.texts(row) for row in rows])
+    parts, carried = fg_simt_energy.shares(programs), sensitivity.rows(fg_simt_energy.HEADLINES, programs)
+    report.table("Energy by part, % of all without affine execution, mean over programs", [*parts[0]],
+                 [[value if isinstance(value, str) else round(value, 1) for value in part.values()] for part in parts])
+    report.table("What assumptions carry: each over its range, averages in %", sensitivity.COLUMNS,
+                 [[round(value, 2) if isinstance(value, float) else value for value in row.values()]
+                  for row in carried])
+    return {"size": study.wanted.size, "groups": study.groups, "engine_units": [one.to_json() for one in units],
+            "engine_energy": rows, "energy": parts, "sensitivity": carried}
+
+
+def _programs(study: Study, work: Work[Sized, R]) -> dict[str, R]:
+    """The result of each program, by the source's names."""
+    found = study.by_workload(work, "simulating")
+    return {name: found[bundled] for name, bundled in NAMES.items() if bundled in found}

@@ -36,7 +36,7 @@ def show(study: Study) -> Body:
     once = hardware.without_and_with_affine(config)
     for mechanism, entries in (("coalescing", compared), ("gating", gated), ("the affine unit", once)):
         report.table(f"Units without and with {mechanism}, {config.name}: logic of one instance, and its longest path",
-                     UNITS, _rows(entries))
+                     UNITS, comparisons(entries))
     parts = hardware.alone(config, hardware.CORF_UNITS)
     report.table("What CORF needs instead of coalescing", ("unit", "µm²", "SRAM bits", "ps"),
                  [(part.unit, _area(part), part.sram_bits, _delay(part)) for part in parts])
@@ -67,14 +67,15 @@ def _network(config: SmConfig) -> Body:
     network = hardware.network(config)
     added, shares = sum(entry.added_um2 for entry in network), hardware.shares(network)
     report.table(f"Between collectors and banks, {config.name}, without windows and with bow_hints", UNITS,
-                 _rows(network))
+                 comparisons(network))
     report.fields(f"What the network adds, {config.name}",
                   {"µm²": f"{added:,.0f}", **{name: f"{100 * share:.1f} %" for name, share in shares.items()}})
     return {"configuration": config.name, "units": [entry.to_json() for entry in network], "added_um2": added,
             "shares": shares}
 
 
-def _rows(compared: Iterable[Comparison]) -> list[tuple[object, ...]]:
+def comparisons(compared: Iterable[Comparison]) -> list[tuple[object, ...]]:
+    """Rows of a table, by `UNITS`."""
     return [(
         entry.unit, entry.instances, _area(entry.before), _area(entry.after), entry.area_ratio, round(entry.added_um2),
         entry.added_sram_bits, _delay(entry.before), _delay(entry.after), entry.delay_ratio,

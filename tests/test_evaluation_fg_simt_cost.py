@@ -1,0 +1,109 @@
+"""`warploom evaluate fg_simt_cost`: area, clock and energy of the engine, by rules that are checked by hand."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from warploom.arch.config import SmConfig
+from warploom.cli import main
+from warploom.evaluation import fg_simt, fg_simt_energy
+from warploom.evaluation.assumptions import ASSUMED, FIGURES
+from warploom.evaluation.energy import Costs
+from warploom.evaluation.fg_simt import Executed
+from warploom.evaluation.fg_simt_energy import INNER, UNITS, Counted, counted, published, row, shares, texts
+from warploom.synth.report import Report, Row
+from warploom.verbs import evaluate_fg_simt
+
+COUNTS = {"instructions": 10, "lane_operations": 6, "simple_operations": 3, "fused_operations": 1,
+          "access_operations": 2, "lane_threads": 100, "simple_threads": 50, "fused_threads": 20, "access_threads": 30,
+          "registers_read": 5, "words_written": 70, "constants_read": 4, "collects": 1, "narrow_requests": 16,
+          "wide_requests": 2, "fetches": 12}
+GATES = {**dict.fromkeys((*UNITS, *INNER), 1000.0), "data_cache": 25000.0}
+"""Areas that are easy to calculate with; flip-flops have 100 um2 in each."""
+
+
+def engine(**other: float) -> Report:
+    """A report with areas of gates."""
+    rows = (Row(unit, 1, 1, gates, 100.0, 0, 0, 0, 0, 0, 0) for unit, gates in (GATES | other).items())
+    return Report("small", "library", "typical", False, tuple(rows))
+
+
+ENGINES = {"off": engine(), "abm": engine(control_processor=3000.0)}
+FOUND = Executed({"off": 200, "a": 160, "ab": 125, "abm": 100},
+                 {"off": COUNTS} | {kind: {**COUNTS, "affine": 5} for kind in ("a", "ab", "abm")})
+KINDS = counted(FOUND, ENGINES)
+
+
+def test_parts_by_hand() -> None:
+    costs = Costs(SmConfig.preset("small"), 0.25)
+    gate, flip_flop = costs.logic(1000), costs.flip_flop
+    parts = KINDS["off"].parts()
+    simple_and_fused = (96 + 32) * costs.logic(1100)
+    assert parts["lanes"] == pytest.approx(simple_and_fused + 4 * 32 * 96 * flip_flop + 16 * gate)
+    read = 32 * (costs.table_read(128, 32) + 32 * costs.selection(7))
+    assert parts["registers"] == pytest.approx(5 * read + 70 * 32 * flip_flop)
+    assert parts["control"] == pytest.approx(10 * gate) and parts["affine unit"] == 0
+    assert parts["memory unit"] == pytest.approx(64 * costs.logic(1100) + 30 * 96 * flip_flop + 4 * gate)
+    column, tag = costs.sram(512, 32), costs.sram(512, 16)
+    assert parts["L1"] == pytest.approx(18 * (tag + gate) + (16 + 2 * 8) * (column + gate))
+    assert parts["instructions"] == pytest.approx(12 * (tag + 4 * column + 2 * gate + 128 * flip_flop))
+    assert parts["clock"] == 0 and KINDS["off"].total() == sum(parts.values())
+
+
+def test_affine_execution_costs_what_the_control_processor_has_more() -> None:
+    off, abm = KINDS["off"].parts(), KINDS["abm"].parts()
+    costs = Costs(SmConfig.preset("small"), 0.25)
+    assert abm["affine unit"] == pytest.approx(10 * costs.logic(2000) + 5 * 48 * costs.flip_flop)
+    assert {part for part in off if off[part] != abm[part]} == {"affine unit"}
+
+
+def test_assumptions() -> None:
+    off = KINDS["off"]
+    assert off.parts(replace(ASSUMED, ungated_clock=1))["clock"] == pytest.approx(200 * 1400 / 4.522 * 0.008)
+    idle = Costs(SmConfig.preset("small"), 0.25)
+    assert off.parts()["lanes"] - off.parts(replace(ASSUMED, idle_lanes=0))["lanes"] == pytest.approx(
+        (128 - 70) * idle.logic(1100))
+    for name in ("random_data", "flip_flop", "logic", "tables"):
+        least, most = (off.total(replace(ASSUMED, **{name: FIGURES["assumptions"][name][end]}))
+                       for end in ("least", "most"))
+        assert most > least
+    assert off.total(replace(ASSUMED, sram_power=1.12)) < off.total()  # small memories are then cheaper
+
+
+def test_a_division_passes_its_logic_sixteen_times() -> None:
+    def lanes(unit: str) -> float:
+        counts = {f"{unit}_operations": 1, f"{unit}_threads": 32}
+        return Counted(counts, 1, KINDS["off"].rows, 0).parts()["lanes"]
+    entered = 32 * 96 * Costs(SmConfig.preset("small"), 0.25).flip_flop
+    assert lanes("division") - entered == pytest.approx(16 * (lanes("product") - entered))
+
+
+def test_what_is_published() -> None:
+    assert published("strsearch") == pytest.approx(130 / 115, rel=0.02)  # section 6.4, in uJ
+    assert min(map(published, fg_simt_energy.POWER)) == pytest.approx(0.70, abs=0.01)  # savings of up to nearly 30 %
+    assert fg_simt_energy.POWER.keys() == fg_simt.PUBLISHED.keys()
+
+
+def test_a_row_and_its_texts() -> None:
+    values = row("viterbi", KINDS)
+    assert values["cycles"] == 0.5 and values["published cycles"] == pytest.approx(417 / 608)
+    assert values["abm"] == pytest.approx(KINDS["abm"].total() / KINDS["off"].total())
+    assert texts(values)[:2] == ["viterbi", f"{KINDS['off'].total() / 1000:,.0f}"]
+    assert texts(values)[5] == f"{values['abm']:.2f} (0.70)"
+    off, *_, abm = shares({"viterbi": KINDS})
+    assert off["total"] == pytest.approx(100) and abm["total"] == pytest.approx(100 * values["abm"])
+
+
+def test_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(fg_simt, "NAMES", {"cmult": "cmult"})
+    monkeypatch.setattr(evaluate_fg_simt, "synthesise", lambda config, units, *, top: ENGINES[config.affine.value])
+    path = tmp_path / "cost.json"
+    assert main(["evaluate", "fg_simt_cost", "--json", str(path)]) == 0
+    document = json.loads(path.read_text())
+    (program,) = document["engine_energy"]
+    assert program["program"] == "cmult" and program["abm"] < program["a"] < 1
+    assert {unit["unit"] for unit in document["engine_units"]} == {one.unit for one in ENGINES["off"].rows}
+    assert {row["assumption"] for row in document["sensitivity"]} >= {"logic", "tables", "ungated_clock", "idle_lanes"}
+    assert "Fig. 8: energy" in capsys.readouterr().out

@@ -1,0 +1,220 @@
+"""The dynamic energy of the FG-SIMT engine ([AFFINE], Fig. 8): counts of the model, with the cost of each by the rules
+of `energy.py` and the areas of the synthesised engine (docs/fg_simt.md, *Energy*)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from warploom.arch.config import SmConfig
+from warploom.arch.fg_simt.micro import MICRO_FIELDS, OPERAND_FIELDS
+from warploom.arch.fg_simt.sizes import DIVIDE_INTERVAL, GROUPS, LANES, REGISTERS
+from warploom.arch.interfaces import STRIDE_BITS
+from warploom.arch.l1 import BANKS, LINE_BITS, LINES, NARROW_PORTS, WORD_BITS
+from warploom.arch.mechanisms import Affine
+from warploom.evaluation.assumptions import ASSUMED, FIGURES, Assumptions
+from warploom.evaluation.energy import Costs
+from warploom.evaluation.fg_simt import PUBLISHED, Executed
+from warploom.evaluation.metrics import gained
+from warploom.evaluation.sensitivity import Headline
+from warploom.synth.compare import logic_um2
+from warploom.synth.report import Report, Row
+
+UNITS = ("control_processor", "host", "fetch", "issue_unit", "first_sau", "second_sau", "simt_register_file",
+         "predicate_masks", "access_unit", "load_unit", "memory_unit", "data_cache", "instruction_cache", "axi_master")
+"""Units of the engine with its L1, without the logic that connects them."""
+
+INNER = ("simple_lane", "fused_lane", "conversion_lane", "product_lane", "division_lane", "address_lane", "constants",
+         "cache_bank")
+"""Units inside them, whose areas energies need."""
+
+WARP, OPERANDS = GROUPS * LANES, 3
+
+PASSES = {"simple": 1, "fused": 1, "conversion": 1, "product": 1, "division": DIVIDE_INTERVAL}
+"""Units of a lane, and how often an operation passes the logic of one."""
+
+FORWARDED = 7
+"""Where a word that is read may come from: the register file, and results of three units in two stages."""
+
+MICRO_BITS = sum(bits for _, bits in MICRO_FIELDS) + 3 * sum(bits for _, bits in OPERAND_FIELDS)
+TAG_BITS = 16
+"""Tag of a line, valid and dirty, rounded up."""
+
+INSTRUCTION_COLUMNS = 4
+"""Of 32 bits: an instruction in memory has 16 bytes."""
+
+WIDE_WORDS = LINE_BITS // WORD_BITS
+
+POWER = {
+    "bfs": (94, 106), "bilateral": (125, 136), "bsearch": (135, 149), "cmult": (168, 200), "conv": (139, 157),
+    "dither": (116, 118), "kmeans": (130, 152), "mfilt": (119, 137), "rgb2cmyk": (181, 214), "rsort": (104, 115),
+    "sgemm": (124, 168), "strsearch": (113, 126), "viterbi": (113, 116),
+}
+"""Table 3 of [AFFINE]: average power in mW, without affine execution and with `abm`."""
+
+CYCLE_NS = 2.8
+"""Cycle time of [AFFINE], which prints none in its text: strsearch takes 115 uJ at 113 mW in 363 thousand cycles (130
+uJ at 126 mW with `abm`: 2.84)."""
+
+COLUMNS = ("program", "nJ", "pJ a cycle", "a", "ab", "abm", "cycles", "lanes", "registers", "memory")
+"""Energy of the kernels without affine execution, and of one of their cycles; energy with each kind relative to it;
+cycles with `abm` likewise; and with `abm` the energy of the arithmetic units (with the affine unit), of the registers,
+and of the memory system, relative to those without."""
+
+Parts = dict[str, float]
+MEMORY = ("memory unit", "L1", "instructions")
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What a program counts with a kind of affine execution, and the engine that does it: one without affine execution
+    or one with `abm`, which also stands for those with `a` and `ab`. `plain` is the logic that a control processor
+    without affine execution has, in um2."""
+
+    counts: Mapping[str, int]
+    cycles: int
+    rows: Mapping[str, Row]
+    plain: float
+
+    def parts(self, assumed: Assumptions = ASSUMED) -> Parts:
+        """The energy by part, pJ."""
+        known = FIGURES["fg_simt"]["toggling"]
+        costs = Costs(SmConfig.preset("small"), known + assumed.random_data * (0.5 - known), assumed)
+        return {
+            "lanes": self._lanes(costs), "registers": self._registers(costs), **self._control(costs),
+            "memory unit": self._memory_unit(costs), "L1": self._l1(costs), "instructions": self._fetches(costs),
+            "clock": self.cycles * costs.clock * self._flip_flops(),
+        }
+
+    def total(self, assumed: Assumptions = ASSUMED) -> float:
+        """The energy of all parts, pJ."""
+        return sum(self.parts(assumed).values())
+
+    def _count(self, name: str) -> int:
+        return self.counts.get(name, 0)
+
+    def _lanes(self, costs: Costs) -> float:
+        """What passes each unit, its registers of operands, and constants for all lanes."""
+        units = sum(passes * self._passing(unit, costs) * costs.logic(logic_um2(self.rows[f"{unit}_lane"]))
+                    for unit, passes in PASSES.items())
+        entered = sum(self._count(f"{unit}_operations") for unit in PASSES)
+        return (units + entered * WARP * OPERANDS * WORD_BITS * costs.flip_flop
+                + GROUPS * self._count("constants_read") * costs.logic(self._gates("constants")))
+
+    def _passing(self, unit: str, costs: Costs) -> float:
+        """Threads whose operands pass a unit: those that execute, and a share of the others."""
+        threads = self._count(f"{unit}_threads")
+        return threads + costs.assumed.idle_lanes * (WARP * self._count(f"{unit}_operations") - threads)
+
+    def _registers(self, costs: Costs) -> float:
+        """A word of each lane that is read, and executing threads that write."""
+        words = REGISTERS * GROUPS
+        read = costs.table_read(words, WORD_BITS) + WORD_BITS * costs.selection(FORWARDED)
+        return (WARP * self._count("registers_read") * read
+                + WORD_BITS * self._count("words_written") * costs.flip_flop)
+
+    def _control(self, costs: Costs) -> Parts:
+        """Each instruction passes the control processor, each operation the issue unit, with two registers."""
+        affine = max(self._gates("control_processor") - self.plain, 0)
+        written = self._count("affine") * (WORD_BITS + STRIDE_BITS) * costs.flip_flop
+        sent = self._count("lane_operations") + self._count("collects")
+        return {"control": self._count("instructions") * costs.logic(self.plain),
+                "affine unit": self._count("instructions") * costs.logic(affine) + written,
+                "issue": sent * (costs.logic(self._gates("issue_unit")) + 2 * MICRO_BITS * costs.flip_flop)}
+
+    def _memory_unit(self, costs: Costs) -> float:
+        """Addresses; a request passes the part of the unit that belongs to its ports; address, data and answer of a
+        thread are stored once each."""
+        requests = self._count("wide_requests") + self._count("narrow_requests") / LANES
+        return (self._passing("access", costs) * costs.logic(logic_um2(self.rows["address_lane"]))
+                + self._count("access_threads") * 3 * WORD_BITS * costs.flip_flop
+                + requests * costs.logic(self._gates("memory_unit")))
+
+    def _l1(self, costs: Costs) -> float:
+        """All requests hit: the columns of a bank that they touch, its tag and its logic, and both crossbars, in
+        proportion to the width of ports."""
+        words = NARROW_PORTS + WIDE_WORDS
+        crossing = costs.logic(self._gates("data_cache") - BANKS * self._gates("cache_bank")) / words
+        column, tag = costs.sram(LINES, WORD_BITS), costs.sram(LINES, TAG_BITS)
+        bank = tag + costs.logic(self._gates("cache_bank"))
+        return (self._count("narrow_requests") * (bank + column + crossing)
+                + self._count("wide_requests") * (bank + WIDE_WORDS * (column + crossing)))
+
+    def _fetches(self, costs: Costs) -> float:
+        """The instruction cache, and an entry of the fetch queue."""
+        bits = INSTRUCTION_COLUMNS * WORD_BITS
+        gates = self._gates("instruction_cache") + self._gates("fetch")
+        each = (costs.sram(LINES, TAG_BITS) + INSTRUCTION_COLUMNS * costs.sram(LINES, WORD_BITS) + costs.logic(gates)
+                + bits * costs.flip_flop)
+        return self._count("fetches") * each
+
+    def _gates(self, unit: str) -> float:
+        """The area of a unit without its flip-flops."""
+        return self.rows[unit].combinational_um2
+
+    def _flip_flops(self) -> float:
+        return sum(self.rows[unit].sequential_um2 for unit in UNITS) / FIGURES["flip_flop"]["area_um2"]
+
+
+def counted(found: Executed, engines: Mapping[str, Report]) -> dict[str, Counted]:
+    """A program with each kind of affine execution; `engines` are the reports without and with `abm`."""
+    rows = {kind: {row.unit: row for row in report.rows} for kind, report in engines.items()}
+    plain = rows[Affine.OFF.value]["control_processor"].combinational_um2
+    return {kind: Counted(counts, found.cycles[kind],
+                          rows[Affine.OFF.value if kind == Affine.OFF.value else Affine.ABM.value], plain)
+            for kind, counts in found.counts.items()}
+
+
+def row(name: str, kinds: Mapping[str, Counted]) -> dict[str, Any]:
+    """By `COLUMNS`, and what is published of the same under `published NAME`."""
+    off, abm = kinds[Affine.OFF.value], kinds[Affine.ABM.value]
+    before, after = off.parts(), abm.parts()
+    ratios = [kinds[kind.value].total() / off.total() for kind in (Affine.A, Affine.AB, Affine.ABM)]
+    ours = (name, off.total() / 1000, off.total() / off.cycles, *ratios, abm.cycles / off.cycles,
+            *(_ratio(before, after, names) for names in (("lanes", "affine unit"), ("registers",), MEMORY)))
+    known = {"pJ a cycle": POWER[name][0] * CYCLE_NS, "abm": published(name),
+             "cycles": PUBLISHED[name][4] / PUBLISHED[name][1]}
+    return {**dict(zip(COLUMNS, ours, strict=True)),
+            **{f"published {column}": value for column, value in known.items()}}
+
+
+def _ratio(before: Parts, after: Parts, names: tuple[str, ...]) -> float:
+    return sum(after[name] for name in names) / sum(before[name] for name in names)
+
+
+def texts(values: Mapping[str, Any]) -> list[str]:
+    """A row of the table: each value with the published one in parentheses."""
+    def text(column: str) -> str:
+        value, known = values[column], values.get(f"published {column}")
+        if isinstance(value, str):
+            return value
+        form = ",.0f" if column in COLUMNS[1:3] else ".2f"
+        return f"{value:{form}}" + (f" ({known:{form}})" if known is not None else "")
+    return [text(column) for column in COLUMNS]
+
+
+def shares(programs: Mapping[str, Mapping[str, Counted]]) -> list[dict[str, Any]]:
+    """For each kind, the energy by part in % of all without affine execution: the mean over programs."""
+    found = []
+    for kind in (kind.value for kind in Affine):
+        each = [{part: 100 * energy / kinds[Affine.OFF.value].total() for part, energy in kinds[kind].parts().items()}
+                for kinds in programs.values()]
+        means = {part: sum(one[part] for one in each) / len(each) for part in each[0]}
+        found.append({"kind": kind, **means, "total": sum(means.values())})
+    return found
+
+
+def _more(ours: Counted, baseline: Counted, assumed: Assumptions = ASSUMED) -> float:
+    """Energy added, in percent."""
+    return gained(ours.total(assumed), baseline.total(assumed))
+
+
+def published(name: str) -> float:
+    """Energy with `abm` relative to that without: power times time."""
+    (before, after), (fewer, more) = POWER[name], PUBLISHED[name][4:0:-3]
+    return after * fewer / (before * more)
+
+
+HEADLINES = (Headline("Fig. 8, energy added", f"{fmean(gained(published(name), 1) for name in POWER):.1f}", _more,
+                      Affine.ABM.value, Affine.OFF.value),)
+"""What assumptions carry: the mean over programs."""
