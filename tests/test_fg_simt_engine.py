@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Cond, Space, Special
 from warploom.arch.program import Program
 from warploom.fg_simt.images import Started, arrays, image
+from warploom.fg_simt.programs import started
 from warploom.golden_model.fg_simt.cached_memory import CachedMemory
 from warploom.golden_model.fg_simt.engine import Engine, run
 from warploom.golden_model.fg_simt.fragments import Backward, Fragments
@@ -297,3 +299,17 @@ def test_barriers_between_warps_are_refused() -> None:
     check(program, launch(32))
     with pytest.raises(LaunchError, match="blocks of at most 32 threads"):
         check(program, replace(launch(), block=(33, 1, 1)))
+
+
+@pytest.mark.long
+def test_a_second_time_misses_hide_no_gain() -> None:
+    """Behind an L1 that is empty the lines of cmult have to be brought, with affine execution as without it. What it
+    saves on the ideal memory, it saves there in a second execution."""
+    launched = started("cmult")
+    behind = partial(CachedMemory, latency=1)
+    first, both = ({kind: run(image(each), kind, behind=behind).kernel_cycles for kind in (Affine.OFF, Affine.ABM)}
+                   for each in (launched, [*launched, *launched]))
+    ideal = {kind: run(image(launched), kind).kernel_cycles for kind in first}
+    saved = [cycles[Affine.OFF] - cycles[Affine.ABM] for cycles in (ideal, first, both)]
+    print("cycles on the ideal memory, the first time behind the L1, both times:", ideal, first, both)
+    assert saved[1] < saved[0] / 3 and saved[2] - saved[1] > saved[0] * 3 / 4
