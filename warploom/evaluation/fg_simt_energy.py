@@ -1,5 +1,5 @@
 """The dynamic energy of the FG-SIMT engine ([AFFINE], Fig. 8): counts of the model, with the cost of each by the rules
-of `energy.py` and the areas of the synthesised engine (docs/fg_simt.md, *Energy*)."""
+of `energy.py` and the areas of the synthesised engine (docs/fg_simt.md, *Area and energy*)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
