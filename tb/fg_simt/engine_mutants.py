@@ -42,11 +42,18 @@ def _keeps_fault(unit: Any, m: Module) -> None:
     m.d.comb += unit._memory.clear.eq(unit._control.memory_reset & unit._host.start)
 
 
+def _counts_rows(unit: Any, m: Module) -> None:
+    """Rows that leave after a stop are free twice."""
+    m.d.comb += unit._issue.freed.eq(unit._memory.freed)
+
+
 MUTANTS = (
     _engine("fetches kernels from the host part", _code_of_host),
     _engine("issues after a fault", _never_stops),
     _engine("does not wait for stores", _always_quiet),
     _engine("stops all kernels after a fault", _keeps_fault),
+    Mutant("Engine", f"{test_engine.BENCH}::stopped_stores", "has more rows after a stop",
+           lambda config: changed(Engine(probe=True), _counts_rows)),
     Mutant("WholeEngine", f"{test_whole_engine.BENCH}::random_kernels", "reads nothing over the bus",
            lambda config: Tampered(WholeEngine(lines=test_whole_engine.LINES, probe=True),
                                    lambda o, m: {"axi__rvalid": Const(0)})),

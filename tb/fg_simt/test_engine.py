@@ -22,6 +22,8 @@ from warploom.tb.fg_simt.cleared import cleared
 from warploom.tb.fg_simt.engine_memory import MemoryPorts
 from warploom.tb.fg_simt.engine_shown import Reached, Shown
 from warploom.tb.fg_simt.random_kernels import images
+from warploom.tb.fg_simt.stopped_stores import Remaining, SlowMemory
+from warploom.tb.fg_simt.stopped_stores import contents as stopped_stores_image
 
 BENCH = "warploom.tb.fg_simt.test_engine"
 PROGRAM, AFFINE = "WARPLOOM_PROGRAM", "WARPLOOM_AFFINE"
@@ -35,9 +37,10 @@ RUNS, KERNELS, CYCLES = 32, 2, 700
 class Lockstep:
     """Hardware and model side by side, each with its own memory."""
 
-    def __init__(self, ports: Ports, contents: Image, reached: Reached) -> None:
+    def __init__(self, ports: Ports, contents: Image, reached: Reached | Remaining,
+                 behind: type[IdealMemory] = IdealMemory) -> None:
         self._ports, self._reached = ports, reached
-        self._hardware_memory, self._model_memory = IdealMemory(contents), IdealMemory(contents)
+        self._hardware_memory, self._model_memory = behind(contents), behind(contents)
         self._memory = MemoryPorts(ports, self._hardware_memory)
         self._model = Engine(self._model_memory, affine_of())
         self._shown = Shown(ports, self._model)
@@ -77,6 +80,15 @@ async def random_kernels(dut: cocotb.handle.SimHandleBase) -> None:
     reached.coverage.finish()
 
 
+@cocotb.test()
+async def stopped_stores(dut: cocotb.handle.SimHandleBase) -> None:
+    """Rows go on after a stop; they are none of the next kernel."""
+    remaining = Remaining()
+    lockstep = Lockstep(Ports(dut), stopped_stores_image(), remaining, SlowMemory)
+    assert await lockstep.run(LIMIT), "the engine has not halted"
+    assert remaining.cycles, "no row has gone on"
+
+
 def affine_of() -> Affine:
     """The kind of affine execution of the hardware; none unless the environment names it."""
     return Affine(os.environ.get(AFFINE, Affine.OFF))
@@ -93,6 +105,11 @@ def _run(seed: int, affine: Affine, testcase: str, name: str = "") -> None:
                                     for affine in Affine])
 def test_random_kernels(seed: int, affine: Affine) -> None:
     _run(seed, affine, "random_kernels")
+
+
+@pytest.mark.rtl
+def test_stopped_stores(seed: int) -> None:
+    _run(seed, Affine.ABM, "stopped_stores")
 
 
 @pytest.mark.rtl
