@@ -42,8 +42,8 @@ def test_parts_by_hand() -> None:
     parts = KINDS["off"].parts()
     simple_and_fused = (96 + 32) * costs.logic(1100)
     assert parts["lanes"] == pytest.approx(simple_and_fused + 4 * 32 * 96 * flip_flop + 16 * gate)
-    read = 32 * (costs.table_read(128, 32) + 32 * costs.selection(7))
-    assert parts["registers"] == pytest.approx(5 * read + 70 * 32 * flip_flop)
+    read = 32 * (costs.table_read(32, 32) + 32 * (costs.selection(2) + costs.selection(4)))
+    assert parts["registers"] == pytest.approx(5 * read + 70 * 32 * (costs.selection(3) + flip_flop))
     assert parts["control"] == pytest.approx(10 * gate) and parts["affine unit"] == 0
     assert parts["memory unit"] == pytest.approx(64 * costs.logic(1100) + 30 * 96 * flip_flop + 4 * gate)
     column, tag = costs.sram(512, 32), costs.sram(512, 16)

@@ -192,9 +192,23 @@ def test_uniform_branches_are_resolved_by_the_control_processor() -> None:
     assert uniform.kernel_cycles < lanes.kernel_cycles - 4 * 6  # four branches, of which none waits for a mask
 
 
-@pytest.mark.parametrize(("dst", "distance"), [(13, 1), (14, 49)])
+@pytest.mark.parametrize(("op", "distance"), [(Op.IADD, 2), (Op.IMUL, 4), (Op.FADD, 6), (Op.IDIV, 66)])
+def test_a_result_is_forwarded_in_the_cycle_in_which_it_is_written(op: Op, distance: int) -> None:
+    def body(code: Assembler) -> None:
+        code.op(op, 14, 0, 1)
+        code.op(Op.MOV, 15, 14)
+
+    program = kernel(body)
+    place = next(pc for pc, i in enumerate(program.instructions) if i.op is op and i.dst == 14)
+    issued = observed(program, "issue_pc")
+    assert issued.index(place + 1) - issued.index(place) == distance
+
+
+@pytest.mark.parametrize(("dst", "distance"), [(13, 1), (14, 50)])
 def test_what_a_division_reads_is_kept(dst: int, distance: int) -> None:
-    """The second MOV writes an operand of the division, whose last group reads after 49 cycles, or another register."""
+    """The second MOV writes an operand of the division, whose last group reads after 49 cycles, or another register.
+    After 49 cycles it would be written from the same cycle on as the third group of the division, if that were the
+    first one: so it issues a cycle later."""
 
     def body(code: Assembler) -> None:
         code.op(Op.MOV, 14, Imm(3))

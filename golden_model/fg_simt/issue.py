@@ -8,15 +8,33 @@ from warploom.arch.fg_simt.micro import Kind, Unit
 from warploom.arch.fg_simt.sizes import (
     DIVIDE_INTERVAL,
     GROUPS,
+    LATENCY,
     PREDICATES,
     REGISTERS,
     SIQ_ENTRIES,
     SLWQ_ENTRIES,
 )
+from warploom.arch.isa import Op
 
 NEVER = 1 << 62
+SRF = 2
+"""Its claims, behind those of the SAUs."""
+
 CHOICES = {Unit.EITHER: (0, 1), Unit.FIRST: (0,), Unit.SECOND: (1,), Unit.DIVIDE: (1,)}
 DIVISION_READ = (GROUPS - 1) * DIVIDE_INTERVAL
+DIVISION_STEP = DIVIDE_INTERVAL - 1
+DIVISION_TURNS = tuple(DIVISION_STEP * group for group in range(1, GROUPS))
+"""Cycles after the issue of a division in which nothing else issues: one of its groups reads instead."""
+
+DIVISION_KNOWN = (GROUPS - 1) * DIVISION_STEP + LATENCY[Op.FDIV] + 1
+"""Cycles until the result of a division is forwardable."""
+
+CLAIMED_BEFORE = 8
+"""Cycles from the claim of the SRF by a group of a division to its write."""
+
+DIVISION_CLAIMS = tuple(
+    LATENCY[Op.FDIV] + 2 + DIVISION_STEP * group - CLAIMED_BEFORE for group in range(GROUPS))
+"""Cycles after the issue of a division in which its groups claim the SRF."""
 
 
 class Issued(NamedTuple):
@@ -66,7 +84,7 @@ class IssueUnit(Generic[M]):
     """The SIU. Cycles count from the start of the kernel's engine; a resource is a register, or behind them a
     predicate."""
 
-    observed = ("siq", "slwq", "issue", "issue_pc", "issue_unit", "claimed0", "claimed1")
+    observed = ("siq", "slwq", "issue", "issue_pc", "issue_unit", "claimed0", "claimed1", "claimed_srf")
 
     def __init__(self, units: Units[M]) -> None:
         self._units = units
@@ -75,8 +93,9 @@ class IssueUnit(Generic[M]):
         self._forwardable = [0] * (REGISTERS + PREDICATES)
         self._free = [0, 0]  # of each SAU, the first cycle in which it takes an instruction
         self._cycle = self._sgu_free = self._slu_free = self._quiet = 0
-        self._divided: tuple[int, Sequence[int]] = 0, ()  # until when a division reads, and what
-        self._claimed = [0, 0]  # of each SAU's write port: bit k is the cycle after k cycles
+        self._division = -NEVER  # when the last division issued, and what it is
+        self._divided: M | None = None
+        self._claimed = [0, 0, 0]  # of each SAU's write port, and of the SRF: bit k is the cycle after k cycles
         self._mask, self._mask_from = 0, NEVER
         self._issued = Issued()
 
@@ -108,19 +127,35 @@ class IssueUnit(Generic[M]):
     def clock(self, cycle: int) -> None:
         """One cycle."""
         self._cycle, self._issued = cycle, Issued()
+        self._divide(cycle - self._division)
         if not self._write_back(cycle) and self.queue and self._issue(cycle, self.queue[0]):
             self.queue.popleft()
         self._claimed = [claims >> 1 for claims in self._claimed]
 
+    def _divide(self, age: int) -> None:
+        """A division under way, that old."""
+        if age in DIVISION_CLAIMS:
+            self._claimed[SRF] |= 1 << CLAIMED_BEFORE
+        if age == DIVISION_KNOWN and self._divided is not None:
+            for resource in self._divided.writes:
+                self._forwardable[resource] = self._cycle
+
+    def _claims_srf(self, latency: int) -> bool:
+        """Whether the SRF can be written by what issues now; if so it is claimed."""
+        claim = 1 << latency + 2
+        is_free = not self._claimed[SRF] & claim
+        self._claimed[SRF] |= claim
+        return is_free
+
     # ------------------------------------------------------------ loads
 
     def _write_back(self, cycle: int) -> bool:
-        if not self._loads or not self._units.answered() or cycle < self._slu_free:
+        if not self._loads or not self._units.answered() or cycle < self._slu_free or not self._claims_srf(0):
             return False
         micro = self._loads.popleft()
         self._units.write_back()
         self._slu_free = cycle + GROUPS
-        self._finish(cycle, 1, micro)
+        self._finish(cycle, 0, micro)
         self._issued = Issued(2, micro.pc, 3)
         return True
 
@@ -129,22 +164,24 @@ class IssueUnit(Generic[M]):
     def _issue(self, cycle: int, micro: M) -> bool:
         if any(self._forwardable[resource] > cycle for resource in micro.reads):
             return False
-        until, read = self._divided
-        if cycle < until and set(read) & set(micro.writes):
+        age = cycle - self._division
+        if age in DIVISION_TURNS:
+            return False
+        if self._divided is not None and age <= DIVISION_READ and set(self._divided.reads) & set(micro.writes):
             return False
         return self._access(cycle, micro) if micro.unit is Unit.SGU else self._arithmetic(cycle, micro)
 
     def _finish(self, cycle: int, latency: int, micro: M) -> None:
-        """The results of what issues in a cycle can be forwarded after `latency` cycles."""
+        """The results of what issues in a cycle can be forwarded after it, and `latency` cycles."""
         for resource in micro.writes:
-            self._forwardable[resource] = cycle + latency
+            self._forwardable[resource] = cycle + latency + 1
         self._quiet = max(self._quiet, cycle + latency + 2 + GROUPS)
 
     def _access(self, cycle: int, micro: M) -> bool:
         room = self._units.takes(1 if micro.kind is Kind.VECTOR else GROUPS)
         if cycle < self._sgu_free or not room or (micro.loads and len(self._loads) == SLWQ_ENTRIES):
             return False
-        if any(self._forwardable[resource] > cycle for resource in micro.writes):
+        if any(self._forwardable[resource] > cycle + 1 for resource in micro.writes):
             return False
         self._sgu_free = cycle + (1 if micro.kind is Kind.VECTOR else GROUPS)
         self._units.access(cycle, micro)
@@ -156,13 +193,15 @@ class IssueUnit(Generic[M]):
         return True
 
     def _arithmetic(self, cycle: int, micro: M) -> bool:
-        ready = cycle + micro.latency
+        ready = cycle + micro.latency + 1
         pending = (self._forwardable[resource] for resource in micro.writes)
         if any(later > cycle and later >= ready for later in pending):
             return False
         for sau in CHOICES[micro.unit]:
             claims = 0 if micro.unit is Unit.DIVIDE else (1 << GROUPS) - 1 << micro.latency + 2
             if cycle >= self._free[sau] and not self._claimed[sau] & claims:
+                if claims and not self._claims_srf(micro.latency):
+                    return False
                 self._claimed[sau] |= claims
                 self._start(cycle, sau, micro)
                 return True
@@ -179,8 +218,10 @@ class IssueUnit(Generic[M]):
         self._units.compute(micro)
         if micro.unit is Unit.DIVIDE:
             self._free[sau] = cycle + DIVISION_READ + micro.latency
-            self._divided = cycle + DIVISION_READ + 1, micro.reads
-            self._finish(cycle, DIVISION_READ + micro.latency + 2, micro)
+            self._division, self._divided = cycle, micro
+            self._quiet = max(self._quiet, cycle + DIVISION_KNOWN + 1 + GROUPS)
+            for resource in micro.writes:
+                self._forwardable[resource] = NEVER
         else:
             self._finish(cycle, micro.latency, micro)
 

@@ -16,6 +16,9 @@ from warploom.golden_model.fg_simt.micro import CARRYING, Micro, Operand, Positi
 from warploom.golden_model.functional.operations import Function, Operands, Outcome, prepare
 
 LANE = np.arange(32, dtype=np.uint32)
+UNWRITTEN = 0xA5C3F00D
+"""What is in registers that nobody has written: anything but 0, so that a program that reads them shows it."""
+
 SPACES = {SHARED_WINDOW >> 32: Space.SHARED, LOCAL_WINDOW >> 32: Space.LOCAL, CONST_WINDOW >> 32: Space.CONST,
           PARAM_WINDOW >> 32: Space.PARAM, **dict.fromkeys(HIGH_WORDS, Space.GLOBAL)}
 """The space of a high address word."""
@@ -44,9 +47,9 @@ class Lanes:
     that this is what happens. `positions` are x, y and z of the threads of a warp that was walked through."""
 
     def __init__(self) -> None:
-        self.registers = np.zeros((REGISTERS, 32), np.uint32)
-        self.predicates = np.zeros((PREDICATES, 32), bool)
-        self.positions = np.zeros((3, 32), np.uint32)
+        self.registers = np.full((REGISTERS, 32), UNWRITTEN, np.uint32)
+        self.predicates = np.tile(LANE % 2 > 0, (PREDICATES, 1))
+        self.positions = np.full((3, 32), UNWRITTEN, np.uint32)
 
     def read(self, operand: Operand) -> np.ndarray:
         """The words of an operand: one, or one for each lane."""

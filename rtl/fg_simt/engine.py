@@ -50,7 +50,7 @@ class Engine(wiring.Component):
         self._host, self._fetch = Host(probe=probe), Fetch(probe=probe)
         self._control = ControlProcessor(affine=affine, probe=probe)
         self._decoder, self._issue = MicroDecoder(), IssueUnit(payload=PAYLOAD, kept=KEPT, probe=probe)
-        self._lanes, self._memory = Lanes(), MemoryUnit(probe=probe)
+        self._lanes, self._memory = Lanes(probe=probe), MemoryUnit(probe=probe)
         super().__init__({
             **MEMORY_PORTS, "halted": Out(1), "status": Out(32), **(probe_port(self.observe()) if probe else {}),
         })

@@ -10,6 +10,10 @@ from warploom.rtl.interfaces import unstoppable
 
 INTERVAL_BITS = (DIVIDE_INTERVAL - 1).bit_length()
 
+CLAIM, TURN = 13, 14
+"""When a group claims the SRF, and when the next one has its turn: cycles since the one after issue, less 15 for each
+group before."""
+
 
 class Groups(wiring.Component):
     """A unit that takes a group in each cycle: group g reads 1 + g cycles after the issue.
@@ -57,13 +61,16 @@ class DividingGroups(wiring.Component):
     divide : what issues is a division.
     dividing : a division is under way.
     unread : a group of it reads in a later cycle.
-    known : in this cycle, 65 after its issue, it is: five cycles later it can be forwarded.
+    claims : one of its groups claims the SRF, for the cycle that is eight cycles later.
+    turn : nothing else issues in this cycle, because it would read the same group in the same cycle as the division.
+    known : in this cycle, 65 after its issue, it is that it can be forwarded in the next one.
     """
 
     def __init__(self, *, layout: ShapeLike) -> None:
         self._layout = layout
         super().__init__({"start": In(unstoppable(layout)), "divide": In(1), "free": Out(1),
-                          "reading": Out(reading(layout)), "dividing": Out(1), "unread": Out(1), "known": Out(1)})
+                          "reading": Out(reading(layout)), "dividing": Out(1), "unread": Out(1), "claims": Out(1),
+                          "turn": Out(1), "known": Out(1)})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -71,6 +78,7 @@ class DividingGroups(wiring.Component):
         cycle = Signal(INTERVAL_BITS + GROUP_BITS + 1)  # since the one after issue; the last bit: all groups have read
         within, group, behind = cycle[:INTERVAL_BITS], cycle[INTERVAL_BITS:-1], cycle[-1]
         last = within[:GROUP_BITS] == GROUPS - 1
+        since = Signal(INTERVAL_BITS + 1)  # the cycle less 15 for each group before
         m.d.comb += [
             now.operation.eq(held),
             self.free.eq(~busy | last & (~divides | behind)),
@@ -78,6 +86,9 @@ class DividingGroups(wiring.Component):
             now.group.eq(Mux(divides, group, within[:GROUP_BITS])),
             self.dividing.eq(busy & divides),
             self.unread.eq(self.dividing & ~behind & (group != GROUPS - 1)),
+            since.eq(within + group),
+            self.claims.eq(self.dividing & ~behind & (since == CLAIM)),
+            self.turn.eq(self.dividing & ~behind & (since == TURN) & (group != GROUPS - 1)),
             self.known.eq(self.dividing & behind & ~within.any()),
         ]
         with m.If(self.free):

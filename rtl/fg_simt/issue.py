@@ -14,11 +14,12 @@ from warploom.rtl.fg_simt.groups import DividingGroups, Groups
 from warploom.rtl.fg_simt.issue_ports import PLACE, SAUS, access, micro, operation, reading, write_back
 from warploom.rtl.fg_simt.memory_ports import ISSUED
 from warploom.rtl.fg_simt.scoreboard import Scoreboard
-from warploom.rtl.fg_simt.write_port import WritePort
+from warploom.rtl.fg_simt.write_port import StorageClaims, WritePort
 from warploom.rtl.observation import Shown, probe_port, show
 
-DRAIN = {"collect": 5, 1: 6, 3: 8, 5: 10}
-"""Cycles after that of issue in which something is in the lanes, by latency; `quiet` comes behind them."""
+DRAIN = {0: 5, 1: 6, 3: 8, 5: 10}
+"""Cycles after that of issue in which something is in the lanes, by latency; `quiet` comes behind them. A collect has
+that of a load."""
 
 
 class IssueUnit(wiring.Component):
@@ -54,7 +55,7 @@ class IssueUnit(wiring.Component):
         self._sgu, self._slu = Groups(layout=access(payload)), Groups(layout=write_back(kept))
         self._saus = (Groups(layout=operation(payload)), DividingGroups(layout=operation(payload)))
         self._scoreboard, self._mask = Scoreboard(), BranchMask()
-        self._ports = [WritePort() for _ in range(SAUS)]
+        self._ports, self._srf = [WritePort() for _ in range(SAUS)], StorageClaims()
         self._siq = FirstQueue(shape=self._micro, depth=SIQ_ENTRIES)
         self._waiting = data.StructLayout({**({"pc": PC_BITS} if probe else {}), "write_back": write_back(kept)})
         self._slwq = SyncFIFO(width=self._waiting.size, depth=SLWQ_ENTRIES)
@@ -89,7 +90,7 @@ class IssueUnit(wiring.Component):
         """The values of the contract."""
         last = {name: getattr(self._last, name) for name in ("issue", "issue_pc", "issue_unit")}
         claimed = {f"claimed{sau}": port.claimed for sau, port in enumerate(self._ports)}
-        return {"siq": self._siq.level, "slwq": self._slwq.level, **last, **claimed}
+        return {"siq": self._siq.level, "slwq": self._slwq.level, **last, **claimed, "claimed_srf": self._srf.claimed}
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -97,7 +98,7 @@ class IssueUnit(wiring.Component):
         m.submodules.slwq = ResetInserter(self.discard)(self._slwq)
         m.submodules.sgu_groups = ResetInserter(self.discard)(self._sgu)
         m.submodules.slu_groups, m.submodules.branch_mask = self._slu, self._mask
-        m.submodules.scoreboard = self._scoreboard
+        m.submodules.scoreboard, m.submodules.srf_claims = self._scoreboard, self._srf
         for number, (sau, port) in enumerate(zip(self._saus, self._ports, strict=True)):
             m.submodules[f"sau{number}_groups"], m.submodules[f"write_port{number}"] = sau, port
         self._queues(m)
@@ -124,9 +125,11 @@ class IssueUnit(wiring.Component):
         fits, room, may = Signal(SAUS), Signal(), Signal()
         m.d.comb += [
             self._writes_back.eq(self._slwq.r_rdy & self._slu.free
-                                 & self.answered.bit_select(self._load.write_back.place, 1)),
-            may.eq(self._siq.first.valid & ~self._scoreboard.hazard & ~self._overwrites & ~self._writes_back),
-            fits.eq(first.saus & Cat(sau0.free & ports[0].free, sau1.free & (ports[1].free | first.divide))),
+                                 & self._srf.free_for_load & self.answered.bit_select(self._load.write_back.place, 1)),
+            may.eq(self._siq.first.valid & ~self._scoreboard.hazard & ~self._overwrites & ~self._writes_back
+                   & ~sau1.turn),
+            fits.eq(first.saus & Cat(sau0.free & ports[0].free & self._srf.free,
+                                     sau1.free & (ports[1].free & self._srf.free | first.divide))),
             self._starts.eq(Cat(fits[0], fits[1] & ~fits[0]) & may.replicate(SAUS)),
             room.eq(Mux(first.vector, self._rows.any(), self._rows >= GROUPS)),
             self._accesses.eq(may & ~first.saus.any() & self._sgu.free & room & (self._slwq.w_rdy | ~first.load)),
@@ -140,9 +143,11 @@ class IssueUnit(wiring.Component):
             m.d.comb += [sau.start.valid.eq(self._starts[number]), sau.start.payload.eq(first.operation),
                          port.latency.eq(first.latency), port.claim.eq(self._starts[number] & ~first.divide)]
             wiring.connect(m, sau.reading, wiring.flipped(self.sau[number]))
-        sent = self._sgu.start.payload
+        sent, divided = self._sgu.start.payload, self._saus[1]
         m.d.comb += [
-            self._saus[1].divide.eq(first.divide),
+            self._srf.latency.eq(first.latency), self._srf.claim.eq(self._starts.any() & ~first.divide),
+            self._srf.claim_for_load.eq(self._writes_back), self._srf.divides.eq(divided.claims),
+            divided.divide.eq(first.divide),
             self._sgu.start.valid.eq(self._accesses), self._sgu.single.eq(first.vector),
             sent.operation.eq(first.operation), sent.load.eq(first.load), sent.vector.eq(first.vector),
             sent.place.eq(place),
@@ -197,13 +202,11 @@ class IssueUnit(wiring.Component):
         """Whether something is in the lanes: a shift register with a bit for each cycle."""
         first, divided = self._first, self._saus[1]
         busy, added = Signal(max(DRAIN.values())), Signal(max(DRAIN.values()))
-        with m.If(divided.known):
-            m.d.comb += added.eq(ones(5))
-        with m.Elif(self._writes_back):
-            m.d.comb += added.eq(ones(1))
-        with m.Elif(self._starts.any() & ~first.divide):
+        with m.If(self._starts.any() & ~first.divide):
             m.d.comb += added.eq(Mux(first.latency[2], ones(5), Mux(first.latency[1], ones(3),
-                                                                    Mux(first.collect, ones("collect"), ones(1)))))
+                                                                    Mux(first.collect, ones(0), ones(1)))))
+        with m.Elif(divided.known | self._writes_back):
+            m.d.comb += added.eq(ones(0))
         m.d.sync += busy.eq(busy[1:] | added)
         m.d.comb += self.quiet.eq(~(self._siq.first.valid | self._slwq.r_rdy | divided.dividing | busy[0]))
 
@@ -217,6 +220,6 @@ class IssueUnit(wiring.Component):
         show(m, self)
 
 
-def ones(latency: int | str) -> Value:
+def ones(latency: int) -> Value:
     """The cycles in which something of this latency is in the lanes, from the next one on."""
     return Const((1 << DRAIN[latency]) - 1, max(DRAIN.values()))

@@ -13,6 +13,9 @@ SAUS = 2
 CLAIMS = 10
 """Cycles of a write port that may be claimed, from the next one on."""
 
+SRF_CLAIMS = 8
+"""Cycles of the SRF that may be claimed, from the next one on."""
+
 PLACE = range(SLWQ_ENTRIES)
 """An entry of the SLWQ, and so the places of its load in the SLDQs."""
 

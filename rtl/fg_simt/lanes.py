@@ -31,7 +31,8 @@ class Lanes(wiring.Component):
 
     Parameters
     ----------
-    probe : for benches: a port `written` with the results of SAU0, SAU1 and SLU that are written in this cycle.
+    probe : for benches: a port `written` with the results of SAU0, SAU1 and SLU that are written in this cycle, and the
+        rules of SRF and dividers are asserted.
 
     Members
     -------
@@ -46,9 +47,9 @@ class Lanes(wiring.Component):
 
     def __init__(self, *, probe: bool = False) -> None:
         self._probe = probe
-        self._saus, self._slu = (FirstSau(), SecondSau()), LoadUnit()
+        self._saus, self._slu = (FirstSau(), SecondSau(probe=probe)), LoadUnit()
         self._access = AccessUnit()
-        self._registers, self._predicates = SimtRegisterFile(), PredicateMasks()
+        self._registers, self._predicates = SimtRegisterFile(probe=probe), PredicateMasks()
         super().__init__({
             "block": In(LAUNCH_BLOCK), "position": In(POSITION),
             "sau": In(reading(operation(PAYLOAD))).array(SAUS), "sgu": In(reading(access(PAYLOAD))),
@@ -83,12 +84,12 @@ class Lanes(wiring.Component):
         now, sau, held = self.sau[number], self._saus[number], self._predicates.held[number]
         payload, entering = now.operation.payload, sau.enter.payload
         constants = self._constants(m, platform, f"sau{number}", payload.operands, now.group)
+        self._read(m, number, now.valid, now.group, now.operation.sources)
         for slot in range(SOURCES):
             operand, words = payload.operands[slot], entering["abc"[slot]]
-            self._read(m, SOURCES * number + slot, now.operation.sources[slot], now.group)
             with m.Switch(operand.source):
                 with m.Case(Source.REGISTER.value):
-                    m.d.comb += words.eq(self._registers.words[SOURCES * number + slot])
+                    m.d.comb += words.eq(self._registers.words[number][slot])
                 with m.Case(Source.PREDICATE.value):
                     lanes = held[operand.base[:3]] ^ operand.stride[0].replicate(LANES)
                     m.d.comb += [word.eq(lanes[lane]) for lane, word in enumerate(words)]
@@ -110,12 +111,12 @@ class Lanes(wiring.Component):
     def _generate(self, m: Module, platform: object) -> None:
         """A group enters SGU and SSU."""
         now, unit, held = self.sgu, self._access, self._predicates.held[SAUS]
-        given, first = now.operation.operation, SOURCES * SAUS
+        given = now.operation.operation
         operands = given.payload.operands
         constants = self._constants(m, platform, "sgu", operands, now.group)
+        self._read(m, SAUS, now.valid, now.group, given.sources)
         for slot, words in enumerate((unit.low, unit.high, unit.data)):
-            self._read(m, first + slot, given.sources[slot], now.group)
-            m.d.comb += words.eq(Mux(given.sources[slot].valid, self._registers.words[first + slot], constants[slot]))
+            m.d.comb += words.eq(Mux(given.sources[slot].valid, self._registers.words[SAUS][slot], constants[slot]))
         wiring.connect(m, wiring.flipped(self.sgu), unit.sgu)
         m.d.comb += [
             self._predicates.groups[SAUS].eq(now.group), unit.block.eq(self.block), unit.discard.eq(self.discard),
@@ -134,16 +135,16 @@ class Lanes(wiring.Component):
         """Results are written, and forwarded."""
         units = (*self._saus, self._slu)
         for number, unit in enumerate(units):
-            m.d.comb += [self._registers.results[number].eq(unit.result), self._registers.writes[number].eq(unit.write)]
+            m.d.comb += self._registers.writes[number].eq(unit.write)
             if number < SAUS:
-                m.d.comb += [self._predicates.results[number].eq(unit.result),
-                             self._predicates.writes[number].eq(unit.write)]
+                m.d.comb += self._predicates.writes[number].eq(unit.write)
             if self._probe:
                 m.d.comb += self.written[number].eq(unit.write)
 
-    def _read(self, m: Module, reader: int, source: data.View, group: Value) -> None:
-        row = self._registers.rows[reader]
-        m.d.comb += [row.number.eq(source.number), row.group.eq(group)]
+    def _read(self, m: Module, reader: int, valid: Value, group: Value, sources: data.View) -> None:
+        read = self._registers.reads[reader]
+        m.d.comb += [read.valid.eq(valid), read.group.eq(group),
+                     *(number.eq(source.number) for number, source in zip(read.numbers, sources, strict=True))]
 
     @staticmethod
     def _constants(m: Module, platform: object, unit: str, operands: data.View, group: Value) -> list[Value]:

@@ -131,6 +131,7 @@ def product_unit() -> LaneUnit:
     return LaneUnit(name="product_lane", lane=ProductLane, decode=_decode_product)
 
 
-def division_unit() -> LaneUnit:
-    """FDIV, FRCP, IDIV and IREM. The results of a group that enters in t are there in t + 21, from a register."""
-    return LaneUnit(name="division_lane", lane=divide.Divider, decode=_decode_division)
+def division_unit(*, probe: bool = False) -> LaneUnit:
+    """FDIV, FRCP, IDIV and IREM. The results of a group that enters in t are there in t + 21, from a register. `probe`
+    is that of the dividers."""
+    return LaneUnit(name="division_lane", lane=lambda: divide.Divider(probe=probe), decode=_decode_division)

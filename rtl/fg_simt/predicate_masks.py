@@ -21,15 +21,15 @@ class PredicateMasks(wiring.Component):
     Members
     -------
     groups, held : of each reader, in the same cycle.
-    results, writes : of both SAUs, as of `SimtRegisterFile`.
+    writes : of both SAUs, as of `SimtRegisterFile`.
     """
 
     def __init__(self) -> None:
         self._masks = [[Signal(LANES, name=f"mask_{number}_{group}", reset_less=True) for group in range(GROUPS)]
                        for number in range(PREDICATES)]
-        both = data.ArrayLayout(RESULT, SAUS)
         super().__init__({"groups": In(data.ArrayLayout(range(GROUPS), READERS)),
-                          "held": Out(data.ArrayLayout(HELD, READERS)), "results": In(both), "writes": In(both)})
+                          "held": Out(data.ArrayLayout(HELD, READERS)),
+                          "writes": In(data.ArrayLayout(RESULT, SAUS))})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -45,9 +45,8 @@ class PredicateMasks(wiring.Component):
         return m
 
     def _forwarded(self, number: int, group: Value, mask: Value) -> Value:
-        for stage in (self.writes, self.results):
-            for result in stage:
-                mask = Mux(self._writes(result, number, group), _merged(result, mask), mask)
+        for result in self.writes:
+            mask = Mux(self._writes(result, number, group), _merged(result, mask), mask)
         return mask
 
     @staticmethod

@@ -1,44 +1,37 @@
-"""A lane's bank of the SIMT register file (docs/contract/fg_simt.md, *Lanes in hardware*)."""
+"""The registers of a thread (docs/contract/fg_simt.md, *Lanes in hardware*)."""
 
-from amaranth import Module, Signal
+from amaranth import Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.fg_simt.sizes import GROUPS, REGISTERS
+from warploom.arch.fg_simt.sizes import REGISTERS
 from warploom.arch.l1 import WORD_BITS
-
-READERS = 9
-"""Three of each SAU, two of the SGU, one of the SSU."""
-
-WRITERS = 3
-"""SAU0, SAU1 and SLU."""
-
-ROW = data.StructLayout({"number": range(REGISTERS), "group": range(GROUPS)})
-"""A register of a thread of this lane."""
-
-WRITE = data.StructLayout({"enable": 1, "row": ROW, "word": WORD_BITS})
+from warploom.rtl.fg_simt.issue_ports import REGISTER, SOURCES
 
 
 class RegisterBank(wiring.Component):
-    """Four threads * 32 registers, in flip-flops. A word is read in the cycle in which its row is given; what is
-    written is there from the next cycle on. Words have no reset.
+    """32 registers, in flip-flops: three read ports and one write port. A word is read in the cycle in which its number
+    is given, also one that is written in this cycle. Words have no reset.
 
     Members
     -------
-    rows, words : of each reader.
-    writes : of each writer; those of one cycle have different rows.
+    numbers, words : of each read port.
+    write, word : the register that is written, if any.
     """
 
     def __init__(self) -> None:
-        super().__init__({"rows": In(data.ArrayLayout(ROW, READERS)), "writes": In(data.ArrayLayout(WRITE, WRITERS)),
-                          "words": Out(data.ArrayLayout(WORD_BITS, READERS))})
+        self._stored = Signal(data.ArrayLayout(WORD_BITS, REGISTERS), name="stored", reset_less=True)
+        super().__init__({
+            "numbers": In(data.ArrayLayout(range(REGISTERS), SOURCES)),
+            "words": Out(data.ArrayLayout(WORD_BITS, SOURCES)),
+            "write": In(REGISTER), "word": In(WORD_BITS),
+        })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        words = Signal(data.ArrayLayout(WORD_BITS, 1 << ROW.size), reset_less=True)
-        for number, row in enumerate(self.rows):
-            m.d.comb += self.words[number].eq(words[row.as_value()])
-        for write in self.writes:
-            with m.If(write.enable):
-                m.d.sync += words[write.row.as_value()].eq(write.word)
+        with m.If(self.write.valid):
+            m.d.sync += self._stored[self.write.number].eq(self.word)
+        for number, word in zip(self.numbers, self.words, strict=True):
+            is_written = self.write.valid & (self.write.number == number)
+            m.d.comb += word.eq(Mux(is_written, self.word, self._stored[number]))
         return m

@@ -22,7 +22,7 @@ from warploom.rtl.fg_simt.long_units import (
     product_unit,
 )
 from warploom.rtl.fg_simt.micro import one_of
-from warploom.rtl.fg_simt.sau_ports import GROUP, RESULT, results, written
+from warploom.rtl.fg_simt.sau_ports import GROUP, RESULT, written
 from warploom.rtl.fg_simt.simple import SIMPLE, SimpleUnit
 from warploom.rtl.interfaces import unstoppable
 from warploom.rtl.select import merge_many
@@ -90,14 +90,18 @@ class Division(wiring.Component):
     """The divider of each lane, and what is known of its groups. A group may enter every 16 cycles; its result, without
     predicate, is there 21 cycles later, from a register.
 
+    Parameters
+    ----------
+    probe : stop a simulation if a group enters when the dividers are not ready.
+
     Members
     -------
     enter : a group enters; other operations than divisions are ignored.
     write, done : a result, and whether there is one.
     """
 
-    def __init__(self) -> None:
-        self._unit, self._waiting = division_unit(), SyncFIFO(width=ABOUT.size, depth=DIVIDED)
+    def __init__(self, *, probe: bool = False) -> None:
+        self._unit, self._waiting = division_unit(probe=probe), SyncFIFO(width=ABOUT.size, depth=DIVIDED)
         super().__init__({"enter": In(unstoppable(GROUP)), "write": Out(RESULT), "done": Out(1)})
 
     def elaborate(self, platform: object) -> Module:
@@ -124,7 +128,7 @@ class FirstSau(wiring.Component):
     -------
     enter : a group reads its operands.
     holds : in the next cycle, its executing lanes: of a collect those in which the predicate holds.
-    result, write : results (`results`).
+    write : results, to be written and forwarded.
     """
 
     def __init__(self) -> None:
@@ -135,7 +139,7 @@ class FirstSau(wiring.Component):
         m = Module()
         m.submodules.pipelines = self._pipelines
         connect_pipelines(m, self, self._pipelines)
-        m.d.comb += self.write.eq(written(m, self.result))
+        m.d.comb += self.write.eq(written(m, self._pipelines.result))
         return m
 
 
@@ -143,15 +147,19 @@ class SecondSau(wiring.Component):
     """SAU1: simple operations, integer multiplication and division. Of a division, which has a result every 16 cycles,
     the register of the divider is the write port.
 
+    Parameters
+    ----------
+    probe : stop a simulation if a group of a division enters when the dividers are not ready.
+
     Members
     -------
-    enter, holds, result, write : as of `FirstSau`. No other operation may have a result in the cycle before that in
+    enter, holds, write : as of `FirstSau`. No other operation may have a result in the cycle before that in
         which one of a division is written.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, probe: bool = False) -> None:
         self._pipelines = Pipelines({SIMPLE: SimpleUnit(), PRODUCTS: product_unit()})
-        self._division = Division()
+        self._division = Division(probe=probe)
         super().__init__(sau_ports())
 
     def elaborate(self, platform: object) -> Module:
@@ -160,14 +168,14 @@ class SecondSau(wiring.Component):
         connect_pipelines(m, self, pipelines)
         m.d.comb += [
             division.enter.valid.eq(self.enter.valid), division.enter.payload.eq(self.enter.payload),
-            self.write.eq(Mux(division.done, division.write, written(m, self.result))),
+            self.write.eq(Mux(division.done, division.write, written(m, pipelines.result))),
         ]
         return m
 
 
 def sau_ports() -> dict[str, wiring.Member]:
     """The ports of both SAUs."""
-    return {"enter": In(unstoppable(GROUP)), "holds": Out(LANES), **results()}
+    return {"enter": In(unstoppable(GROUP)), "holds": Out(LANES), "write": Out(RESULT)}
 
 
 def connect_unit(m: Module, entering: data.View, unit: LaneUnit, starts: Value) -> None:
@@ -182,5 +190,5 @@ def connect_pipelines(m: Module, sau: FirstSau | SecondSau, pipelines: Pipelines
     m.d.sync += executing.eq(sau.enter.payload.execute)
     m.d.comb += [
         pipelines.enter.valid.eq(sau.enter.valid), pipelines.enter.payload.eq(sau.enter.payload),
-        sau.result.eq(pipelines.result), sau.holds.eq(executing),
+        sau.holds.eq(executing),
     ]

@@ -1,8 +1,7 @@
 """What SAUs and SLU take and give (docs/contract/fg_simt.md, *Lanes in hardware*)."""
 
 from amaranth import Cat, Module, Signal
-from amaranth.lib import data, wiring
-from amaranth.lib.wiring import Out
+from amaranth.lib import data
 
 from warploom.arch.fg_simt.micro import LANE_MODIFIER_BITS
 from warploom.arch.fg_simt.sizes import GROUPS, LANES
@@ -26,12 +25,6 @@ RESULT = data.StructLayout({
 KEPT = data.StructLayout({"size": SIZE_BITS, "signed": 1})
 """What the SLU needs of a load beside its register: bytes of an element as logarithm (2 of an atomic), and whether it
 is extended with its sign."""
-
-
-def results() -> dict[str, wiring.Member]:
-    """Results of a unit, functions of registers: `result` in the last cycle of execution, to be forwarded; `write` one
-    cycle later, to be forwarded and written. Those of a division are in `write` alone."""
-    return {"result": Out(RESULT), "write": Out(RESULT)}
 
 
 def written(m: Module, result: data.View) -> data.View:

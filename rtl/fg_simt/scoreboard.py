@@ -7,8 +7,8 @@ from amaranth.lib.wiring import In, Out
 from warploom.arch.fg_simt.sizes import PREDICATES, REGISTERS
 from warploom.rtl.fg_simt.issue_ports import LATENCY_BITS, PREDICATE, REGISTER, SOURCES
 
-DEPTH = 5
-"""Bits of a pending write: as many as the longest latency that is known at issue."""
+DEPTH = 6
+"""Bits of a pending write: one more than the longest latency that is known at issue."""
 
 
 class Scoreboard(wiring.Component):
@@ -20,8 +20,7 @@ class Scoreboard(wiring.Component):
     sources, predicates, destination, predicate, latency : of the first operation of the SIQ, as in `micro`.
     hazard : it reads what can't be forwarded in this cycle, or would be before an older write. Combinational.
     issues, unknown : it issues; when its result is there is not known.
-    known : a register with unknown time can be forwarded after five cycles.
-    written : one that can be forwarded after one cycle.
+    known, written : a register whose time was not known can be forwarded in the next cycle: of a division, of a load.
     discard : no write is pending.
     """
 
@@ -45,14 +44,14 @@ class Scoreboard(wiring.Component):
         registers = [Signal(DEPTH, name=f"register_{number}") for number in range(REGISTERS)]
         predicates = [Signal(DEPTH, name=f"predicate_{number}") for number in range(PREDICATES)]
         fresh = Signal(DEPTH)
-        m.d.comb += fresh.eq(self._by_latency(Const(0), Const(0b00011), Const(0b01111)))
+        m.d.comb += fresh.eq(self._by_latency(*(Const((1 << latency) - 1) for latency in (1, 3, 5))))
         for number, pending in enumerate(registers):
             taken = self.issues & named(self.destination, number)
-            self._advance(m, pending, taken, fresh | self.unknown.replicate(DEPTH), named(self.known, number))
-            with m.If(named(self.written, number) | self.discard):
+            self._advance(m, pending, taken, fresh | self.unknown.replicate(DEPTH))
+            with m.If(named(self.known, number) | named(self.written, number) | self.discard):
                 m.d.sync += pending.eq(0)
         for number, pending in enumerate(predicates):
-            self._advance(m, pending, self.issues & named(self.predicate, number), fresh, Const(0))
+            self._advance(m, pending, self.issues & named(self.predicate, number), fresh)
             with m.If(self.discard):
                 m.d.sync += pending.eq(0)
         reads = [source.valid & column(registers, 0).bit_select(source.number, 1) for source in self.sources]
@@ -62,15 +61,15 @@ class Scoreboard(wiring.Component):
         return m
 
     @staticmethod
-    def _advance(m: Module, pending: Signal, taken: Value, fresh: Value, known: Value) -> None:
-        m.d.sync += pending.eq(Mux(taken, fresh, Cat(pending[1:], pending[-1] & ~known)))
+    def _advance(m: Module, pending: Signal, taken: Value, fresh: Value) -> None:
+        m.d.sync += pending.eq(Mux(taken, fresh, Cat(pending[1:], pending[-1])))
 
     def _by_latency(self, one: Value, three: Value, five: Value) -> Value:
         return Mux(self.latency[2], five, Mux(self.latency[1], three, one))
 
     def _pends(self, written: data.View, pending: list[Signal]) -> Value:
         """Whether an older write would not be before that of the first operation."""
-        later = (column(pending, latency - 1).bit_select(written.number, 1) for latency in (1, 3, 5))
+        later = (column(pending, latency).bit_select(written.number, 1) for latency in (1, 3, 5))
         return written.valid & self._by_latency(*later)
 
 

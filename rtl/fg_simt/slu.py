@@ -6,50 +6,39 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import LANES as THREADS
-from warploom.arch.fg_simt.sizes import GROUPS, LANES, REGISTERS, SLWQ_ENTRIES
+from warploom.arch.fg_simt.sizes import GROUPS, LANES, SLWQ_ENTRIES
 from warploom.rtl.fg_simt.issue_ports import reading, write_back
 from warploom.rtl.fg_simt.memory_ports import ARRIVING, PLACE_BITS, WORDS
-from warploom.rtl.fg_simt.sau_ports import KEPT, results, written
-
-HELD = data.StructLayout({
-    "kept": KEPT, "number": range(REGISTERS), "group": range(GROUPS), "execute": LANES, "words": WORDS})
-"""A group of a load while its elements are extended."""
+from warploom.rtl.fg_simt.sau_ports import KEPT, RESULT, written
 
 
 class LoadUnit(wiring.Component):
-    """Extends the elements of a load, one group in each cycle, no stalls. A group that reads in t has its result in
-    t + 1.
+    """Extends the elements of a load, one group in each cycle, no stalls. A group that reads in t is written in t + 1.
 
     Members
     -------
     arrive, arriving : a row comes to the memory unit. The executing lanes of a load are kept until its write-back.
     read : the group whose words are read.
     place, words : its place in the SLDQs, and what is there, in the same cycle.
-    result, write : results (`results`), without predicates.
+    write : results, without predicates, to be written and forwarded.
     """
 
     def __init__(self) -> None:
         super().__init__({
             "arrive": In(1), "arriving": In(ARRIVING), "read": In(reading(write_back(KEPT))),
-            "place": Out(PLACE_BITS), "words": In(WORDS), **results(),
+            "place": Out(PLACE_BITS), "words": In(WORDS), "write": Out(RESULT),
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        read, valid = self.read.operation, Signal()
-        held = Signal(HELD, reset_less=True)
-        m.d.sync += [
-            valid.eq(self.read.valid & read.destination.valid),
-            held.kept.eq(read.kept), held.number.eq(read.destination.number), held.group.eq(self.read.group),
-            held.execute.eq(self._executing(m)), held.words.eq(self.words),
-        ]
+        read, result = self.read.operation, Signal(RESULT)
         m.d.comb += [
             self.place.eq(Cat(self.read.group, read.place)),
-            self.result.destination.number.eq(held.number), self.result.destination.valid.eq(valid),
-            self.result.group.eq(held.group), self.result.execute.eq(held.execute),
-            *(word.eq(extended(loaded, held.kept))
-              for word, loaded in zip(self.result.words, held.words, strict=True)),
-            self.write.eq(written(m, self.result)),
+            result.destination.number.eq(read.destination.number),
+            result.destination.valid.eq(self.read.valid & read.destination.valid),
+            result.group.eq(self.read.group), result.execute.eq(self._executing(m)),
+            *(word.eq(extended(loaded, read.kept)) for word, loaded in zip(result.words, self.words, strict=True)),
+            self.write.eq(written(m, result)),
         ]
         return m
 

@@ -1,85 +1,79 @@
 # amaranth: UnusedElaboratable=no
 """The SIMT register file with its forwarding (docs/contract/fg_simt.md, *Lanes in hardware*)."""
 
-from amaranth import Cat, Module, Mux, Value
+from amaranth import Cat, Module, ResetSignal, Signal, Value
+from amaranth.hdl import Assert
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.fg_simt.sizes import LANES
+from warploom.arch.fg_simt.sizes import GROUPS, LANES, REGISTERS
+from warploom.rtl.fg_simt.issue_ports import SOURCES
 from warploom.rtl.fg_simt.memory_ports import WORDS
-from warploom.rtl.fg_simt.register_bank import READERS, ROW, WRITERS, RegisterBank
+from warploom.rtl.fg_simt.register_bank import RegisterBank
 from warploom.rtl.fg_simt.sau_ports import RESULT
 from warploom.rtl.select import merge
 from warploom.rtl.shared import share
 
-RESULTS = data.ArrayLayout(RESULT, WRITERS)
-"""Results of SAU0, SAU1 and SLU."""
+READERS = 3
+"""SAU0, SAU1, and SGU with SSU."""
 
+WRITERS = 3
+"""SAU0, SAU1 and SLU."""
 
-class Forwarding(wiring.Component):
-    """The newest words of a row for one reader. Combinational.
-
-    Of the results of a stage at most one has a row. A lane for which a result has nothing takes an older one.
-
-    Members
-    -------
-    row, stored : the row, and what the banks have in it.
-    results, writes : results that are just computed, and those that are being written.
-    words : what the reader gets.
-    """
-
-    def __init__(self) -> None:
-        super().__init__({"row": In(ROW), "stored": In(WORDS), "results": In(RESULTS), "writes": In(RESULTS),
-                          "words": Out(WORDS)})
-
-    def elaborate(self, platform: object) -> Module:
-        m = Module()
-        for lane in range(LANES):
-            word: Value = self.stored[lane]
-            for stage in (self.writes, self.results):
-                chosen = Cat(self._is_row(result) & result.execute[lane] for result in stage)
-                word = Mux(chosen.any(), merge(chosen, [result.words[lane] for result in stage]), word)
-            m.d.comb += self.words[lane].eq(word)
-        return m
-
-    def _is_row(self, result: data.View) -> Value:
-        written = result.destination
-        return written.valid & (written.number == self.row.number) & (result.group == self.row.group)
+READ = data.StructLayout({
+    "valid": 1, "group": range(GROUPS), "numbers": data.ArrayLayout(range(REGISTERS), SOURCES)})
+"""The group that reads in a unit, if any, and its registers."""
 
 
 class SimtRegisterFile(wiring.Component):
-    """A bank in each of eight lanes. Words are read in the cycle in which their rows are given.
+    """The registers of 32 threads. In a cycle those of a group are read by at most one unit, and written by at most
+    one. Words are read in the cycle in which their numbers are given; what is written in this cycle is forwarded.
+
+    Parameters
+    ----------
+    probe : stop a simulation if two units read or write a group at the same time.
 
     Members
     -------
-    rows, words : of each reader; words of all lanes.
-    results, writes : results that are just computed, to be forwarded; those that are written at the end of the cycle,
-        and forwarded before.
+    reads, words : of each reader; words of all lanes, for each number.
+    writes : results that are written at the end of the cycle.
     """
 
-    def __init__(self) -> None:
-        self._forwarding = [Forwarding() for _ in range(READERS)]
-        super().__init__({"rows": In(data.ArrayLayout(ROW, READERS)), "words": Out(data.ArrayLayout(WORDS, READERS)),
-                          "results": In(RESULTS), "writes": In(RESULTS)})
+    def __init__(self, *, probe: bool = False) -> None:
+        self._probe = probe
+        self._banks = [[RegisterBank() for _ in range(LANES)] for _ in range(GROUPS)]
+        super().__init__({"reads": In(data.ArrayLayout(READ, READERS)),
+                          "words": Out(data.ArrayLayout(data.ArrayLayout(WORDS, SOURCES), READERS)),
+                          "writes": In(data.ArrayLayout(RESULT, WRITERS))})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        banks = [RegisterBank() for _ in range(LANES)]
-        for lane, bank in enumerate(banks):
-            m.submodules[f"bank_{lane}"] = share(platform, "register_bank", bank)
-            m.d.comb += bank.rows.eq(self.rows)
-            for write, result in zip(bank.writes, self.writes, strict=True):
-                m.d.comb += [
-                    write.enable.eq(result.destination.valid & result.execute[lane]),
-                    write.row.number.eq(result.destination.number), write.row.group.eq(result.group),
-                    write.word.eq(result.words[lane]),
-                ]
-        for reader, forwarding in enumerate(self._forwarding):
-            m.submodules[f"forwarding_{reader}"] = share(platform, "forwarding", forwarding, clocked=False)
-            m.d.comb += [
-                forwarding.row.eq(self.rows[reader]),
-                forwarding.results.eq(self.results), forwarding.writes.eq(self.writes),
-                *(forwarding.stored[lane].eq(bank.words[reader]) for lane, bank in enumerate(banks)),
-                self.words[reader].eq(forwarding.words),
-            ]
+        groups = [self._group(m, platform, group) for group in range(GROUPS)]
+        for read, words in zip(self.reads, self.words, strict=True):
+            m.d.comb += words.eq(Cat(groups).word_select(read.group, len(groups[0])))
         return m
+
+    def _group(self, m: Module, platform: object, group: int) -> Value:
+        """The registers of a group: the words that are read, of each number those of all lanes."""
+        reading = Cat(read.valid & (read.group == group) for read in self.reads)
+        writing = Cat(write.destination.valid & (write.group == group) for write in self.writes)
+        write, read = Signal(RESULT, name=f"write_{group}"), Signal(READ, name=f"read_{group}")
+        m.d.comb += [write.eq(merge(writing, [result.as_value() for result in self.writes])),
+                     read.eq(merge(reading, [given.as_value() for given in self.reads]))]
+        banks = self._banks[group]
+        for lane, bank in enumerate(banks):
+            m.submodules[f"bank_{group}_{lane}"] = share(platform, "register_bank", bank)
+            m.d.comb += [
+                bank.numbers.eq(read.numbers),
+                bank.write.valid.eq(writing.any() & write.execute[lane]),
+                bank.write.number.eq(write.destination.number), bank.word.eq(write.words[lane]),
+            ]
+        if self._probe:
+            self._assert_one(m, "read", reading)
+            self._assert_one(m, "write", writing)
+        return Cat(bank.words[slot] for slot in range(SOURCES) for bank in banks)
+
+    @staticmethod
+    def _assert_one(m: Module, what: str, units: Value) -> None:
+        with m.If(~ResetSignal()):
+            m.d.sync += Assert((units & (units - 1)) == 0, f"two units {what} a group at the same time\n")

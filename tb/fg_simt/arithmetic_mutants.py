@@ -87,12 +87,11 @@ MUTANTS = (
     _first("gives lanes the operand c of their neighbours", lambda o, m: _entering(
         o, m, c=Cat(*(o.enter.payload.c[lane - 1] for lane in range(8))))),
     _first("lets all lanes execute", lambda o, m: _entering(o, m, execute=-1)),
-    _first("writes a result in the cycle in which it is there", lambda o, m: {"write": o.inner.result.as_value()}),
+    _first("writes a result in the cycle in which it is there", lambda o, m: {
+        "write": o.inner._pipelines.result.as_value()}),
     _first("shows the lanes of a collect a cycle early", lambda o, m: {"holds": o.enter.payload.execute}),
     _inside(FirstSau, "first", "ends multiply-add a cycle early", _impatient),
     _second("takes integers that are divided as unsigned", lambda o, m: _plain(o, m, Op.IDIV)),
-    _second("has the words of a division to be forwarded", lambda o, m: {"result": Mux(
-        o.inner._division.done, o.inner.write.as_value(), o.inner.result.as_value())}),
     _second("writes the group of a quotient to the first lanes", lambda o, m: {"write": changed(
         m, o.inner.write, group=Mux(o.inner._division.done, 0, o.inner.write.group))}),
     _inside(SecondSau, "second", "writes all groups of divisions as the first one", _stuck),
@@ -101,5 +100,6 @@ MUTANTS = (
     _load("takes stores for loads", lambda o, m: _arriving(o, m, loads=1)),
     _load("keeps the first group of a vector load alone", lambda o, m: _arriving(o, m, vector=0)),
     _load("keeps the lanes of one load", lambda o, m: _arriving(o, m, place=o.arriving.row.instruction.place[:2])),
-    _load("writes a cycle early", lambda o, m: {"write": o.inner.result.as_value()}),
+    _load("writes stores of loads that have no register", lambda o, m: {"write": changed(
+        m, o.inner.write, destination=o.inner.write.destination.as_value() | 1 << 5)}),
 )

@@ -12,13 +12,18 @@ from warploom.tb.observation import Probe
 
 UNITS = ("sau__0", "sau__1", "sgu", "slu")
 SAU0, SAU1, SGU, SLU = range(4)
-FORWARDED = {1: "a result of one cycle", 3: "of three cycles", 5: "of five cycles", 70: "of a division"}
+FORWARDED = {1: "a word of a load", 2: "a result of one cycle", 4: "of three cycles", 6: "of five cycles",
+             66: "of a division"}
+"""By cycles from the issue on, after which it can be forwarded."""
 
 POINTS = (*FORWARDED.values(), "a write just behind an older one", "a write port that is claimed", "SIQ full",
           "SLWQ full", "a write-back before an operation", "an access without room", "a vector load with little room",
           "vector loads in turn", "an operation during a division", "two rows freed", "collect on SAU0",
           "collect on SAU1", "a write behind the reads of a division", "discarded load", "discarded collect",
-          "discarded division", "discarded address generation")
+          "discarded division", "discarded address generation", "an operation waits for the SRF",
+          "a write-back waits for the SRF", "an operation waits for a division's turn")
+TURNS = (15, 30, 45)
+"""Cycles after the issue of a division in which a group of it reads instead of what would issue."""
 
 
 class History:
@@ -41,7 +46,7 @@ class History:
         if sent.unit is Unit.DIVIDE:
             self.division = cycle, sent.reads
         if unit == SLU or not sent.loads:
-            latency = 1 if unit == SLU else 70 if sent.unit is Unit.DIVIDE else sent.latency
+            latency = 1 if unit == SLU else 66 if sent.unit is Unit.DIVIDE else sent.latency + 1
             self.results.update(dict.fromkeys(sent.writes, (cycle, latency)))
 
     def gather(self, cycle: int, holds: list[int]) -> None:
@@ -147,6 +152,7 @@ class IssueCheck:
                     self._loads.append((first, place))
             self._history.add(cycle, issued.unit, first, fields)
         self._count(issued, first, sizes)
+        self._count_waiting(cycle, issued, first)
         self._last = issued
 
     # ------------------------------------------------------------ coverage
@@ -158,13 +164,22 @@ class IssueCheck:
         hit("a write-back before an operation", issued.what == 2 and waiting)
         hit("an access without room", first is not None and first.unit is Unit.SGU and rows > SMRQ_ROWS - GROUPS)
 
+    def _count_waiting(self, cycle: int, issued: Issued, first: Sent | None) -> None:
+        """What is in the way of what does not issue, maybe with something else."""
+        hit, claimed = self._coverage.hit, self._state[-1]
+        hit("a write-back waits for the SRF",
+            issued.what != 2 and self._loads and self._behind.answered() and claimed >> 2 & 1)
+        if first is not None and not issued.what:
+            hit("an operation waits for the SRF", first.unit is Unit.EITHER and claimed >> first.latency + 2 & 1)
+            hit("an operation waits for a division's turn", cycle - self._history.division[0] in TURNS)
+
     def _count_issue(self, cycle: int, issued: Issued, sent: Sent, sizes: tuple[int, int, int]) -> None:
         hit, history = self._coverage.hit, self._history
         for number in sent.reads:
             written, latency = history.results.get(number, (-100, 0))
             hit(FORWARDED.get(latency, FORWARDED[1]), cycle == written + latency and latency)
         older = [sum(history.results.get(number, (-100, 0))) for number in sent.writes]
-        hit("a write just behind an older one", any(cycle < ready == cycle + sent.latency - 1 for ready in older))
+        hit("a write just behind an older one", any(cycle < ready == cycle + sent.latency for ready in older))
         hit("a write port that is claimed", sent.unit is Unit.EITHER and issued.unit == SAU1
             and not any(SAU0 in history.reads[after] for after in range(cycle + 1, cycle + 4)))
         is_vector = sent.kind is Kind.VECTOR

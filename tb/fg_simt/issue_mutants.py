@@ -1,5 +1,6 @@
 """Planted bugs in the engine's issue unit: its bench must catch each."""
 
+from collections.abc import Callable
 from typing import Any
 
 from amaranth import Const, Module, Mux
@@ -44,6 +45,17 @@ def _crowded(config: SmConfig) -> wiring.Component:
     return unit
 
 
+def _part(part: str, port: str, value: int) -> Callable[[SmConfig], wiring.Component]:
+    """An output of a part has always this value."""
+    def made(config: SmConfig) -> wiring.Component:
+        unit = IssueUnit(**SMALL)
+        of = unit._saus[1] if part == "saus" else getattr(unit, part)
+        changed(of, lambda inner, m: m.d.comb.__iadd__(getattr(inner, port).eq(value)))
+        return unit
+
+    return made
+
+
 def _eager(unit: Any, m: Module) -> None:
     m.d.comb += unit._overwrites.eq(0)
 
@@ -79,6 +91,10 @@ MUTANTS = (
     _unit("remembers loads after a discard", _forgetful),
     Mutant("IssueUnit", BENCH, "writes out of order", _unordered),
     Mutant("IssueUnit", BENCH, "does not look at the claims of SAU0", _crowded),
+    Mutant("IssueUnit", BENCH, "lets two operations write the SRF at once", _part("_srf", "free", 1)),
+    Mutant("IssueUnit", BENCH, "writes back while an operation writes the SRF", _part("_srf", "free_for_load", 1)),
+    Mutant("IssueUnit", BENCH, "issues when a division has its turn", _part("saus", "turn", 0)),
+    Mutant("IssueUnit", BENCH, "forgets that divisions write the SRF", _part("saus", "claims", 0)),
     _unit("overwrites what a division is still to read", _eager),
     _unit("prefers operations to write-backs", _patient),
     _unit("sends accesses when three rows are free",

@@ -6,22 +6,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from warploom.arch.fg_simt.micro import Kind, Unit
-from warploom.arch.fg_simt.sizes import DIVIDE_INTERVAL, GROUPS, LANES, REGISTERS
+from warploom.arch.fg_simt.sizes import DIVIDE_INTERVAL, GROUPS, LANES, LATENCY, REGISTERS
 from warploom.arch.isa import PT, RZ, Op
 from warploom.golden_model.fg_simt.issue import Issued, IssueUnit
 from warploom.golden_model.fg_simt.lanes import mask_of
 from warploom.golden_model.fg_simt.micro import Micro, Position, Predicate, Register
 from warploom.tb.bench import Checker, Coverage, Observation, Ports
 from warploom.tb.fg_simt.lane_traffic import Begun, LaneModel
+from warploom.tb.fg_simt.row_check import RowCheck
 
 UNITS = ("SAU0", "SAU1", "SLU")
 SGU, SLU = 2, 3
-STAGES = ("result", "write port")
 
 POINTS = (
-    *(f"register from the {stage} of {unit}" for stage in STAGES for unit in UNITS),
-    *(f"predicate from the {stage} of {unit}" for stage in STAGES for unit in UNITS[:2]),
-    "a row from two results", "address is forwarded", "stored data are forwarded", "guard of an access is forwarded",
+    *(f"register from {unit}" for unit in UNITS), *(f"predicate from {unit}" for unit in UNITS[:2]),
+    "address is forwarded", "stored data are forwarded", "guard of an access is forwarded",
     "quotient is read", "product is forwarded", "position is read", "predicate operand of a PLOP3", "falling constant",
     "load without a register", "load of some lanes", "vector load of some lanes", "vector load of an entry just left",
     "illegal address", "discarded row", "discarded result", "collect of some lanes",
@@ -40,11 +39,10 @@ class Written(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The last write of a register or predicate: from when on it can be forwarded, by which unit, in which lanes."""
+    """The last write of a register or predicate: from when on it can be forwarded, and by which unit."""
 
     ready: int = -100
     unit: int = 0
-    lanes: int = 0
     latency: int = 1
 
 
@@ -53,10 +51,11 @@ class LaneCheck:
 
     def __init__(self, ports: Ports, model: LaneModel, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._model, self._checker, self._coverage = ports.codecs, model, checker, coverage
+        self._check_row = RowCheck(ports, checker)
         self.issue: IssueUnit[Micro] = IssueUnit(model)
         self._writes: dict[int, dict[int, Written]] = defaultdict(dict)
         self._rows: dict[int, dict[str, Any]] = {}
-        self._results: dict[int, tuple[Result, Result]] = defaultdict(lambda: (Result(), Result()))
+        self._results: dict[int, Result] = defaultdict(Result)
         self._left = -100, 0  # the last write-back, and its entry
         self.offered: Micro | None = None
         self.resolving = False
@@ -68,7 +67,7 @@ class LaneCheck:
         equal("ready", seen["push__ready"], int(issue.has_room))
         equal("quiet", seen["quiet"], int(issue.is_quiet(cycle)))
         self._check_writes(seen["written"], self._writes.pop(cycle, {}))
-        self._check_row(seen, self._rows.pop(cycle, None))
+        self._coverage.hit("illegal address", self._check_row(seen, self._rows.pop(cycle, None)))
         issue.clock(cycle)
         issued = Issued(*issue.observe()[2:5])
         equal("accesses", seen["accesses"], int(issued.what == 1 and issued.unit == SGU))
@@ -115,29 +114,6 @@ class LaneCheck:
             if wanted.predicate is not None:
                 equal(f"verdicts of {name}", found["verdicts"] & wanted.lanes, wanted.verdicts & wanted.lanes)
 
-    def _check_row(self, seen: Observation, expected: dict[str, Any] | None) -> None:
-        equal = self._checker.equal
-        equal("arrive", seen["arrive"], int(expected is not None))
-        if expected is None or not seen["arrive"]:
-            return
-        found, row = self._codecs["arriving"].unpack(seen["arriving"]), expected["row"]
-        about = dict(row["instruction"])
-        if not about["loads"]:
-            found["row"]["instruction"]["place"] = about["place"]
-        equal("instruction", found["row"]["instruction"], about)
-        equal("executing lanes", found["row"]["execute"], row["execute"])
-        lanes = [str(lane) for lane in range(LANES) if row["execute"] >> lane & 1]
-        causes = {lane: expected["cause"][lane] for lane in lanes}
-        equal("causes", {lane: found["cause"][lane] for lane in lanes}, causes)
-        legal = [lane for lane in lanes if not causes[lane]]
-        self._same("addresses", found["row"]["address"], row["address"], legal)
-        if about["operation"] or about["vector"]:
-            self._same("data", found["row"]["data"], row["data"], legal)
-        self._coverage.hit("illegal address", legal != lanes)
-
-    def _same(self, name: str, found: dict[str, int], expected: dict[str, int], lanes: list[str]) -> None:
-        self._checker.equal(name, [found[lane] for lane in lanes], [expected[lane] for lane in lanes])
-
     # ------------------------------------------------------------ what is to come
 
     def _begin(self, cycle: int, unit: int, done: Begun) -> None:
@@ -145,7 +121,7 @@ class LaneCheck:
         micro, coverage = done.micro, self._coverage
         if unit == SLU:
             self._left = cycle, done.entry
-            self._write(cycle, UNITS.index("SLU"), 1, done)
+            self._write(cycle, UNITS.index("SLU"), 0, done)
             coverage.hit("load without a register", micro.dst == RZ)
             return
         self._count_reads(cycle, micro)
@@ -176,24 +152,20 @@ class LaneCheck:
             self._writes[cycle + latency + 2 + group * interval][unit] = Written(
                 group, register, predicate, (mask & of) >> first, words[first : first + LANES].tolist(),
                 (verdicts & of) >> first)
-        ready = cycle + latency + (50 if interval > 1 else 0)
+        ready = cycle + latency + 1 + (45 if interval > 1 else 0)
         for number in micro.writes:
-            self._results[number] = Result(ready, unit, mask, latency), self._results[number][0]
+            self._results[number] = Result(ready, unit, latency)
 
     # ------------------------------------------------------------ coverage
 
     def _count_reads(self, cycle: int, micro: Micro) -> None:
         hit, slots = self._coverage.hit, micro.operands
-        for number in micro.reads:
-            (last, before), kind = self._results[number], "register" if number < REGISTERS else "predicate"
-            stage = cycle - last.ready
-            if last.latency == 20:
-                hit("quotient is read", stage == 0)
-            elif 0 <= stage < len(STAGES):
-                hit(f"{kind} from the {STAGES[stage]} of {UNITS[last.unit]}")
-                hit("product is forwarded", last.latency == 3 and last.unit == UNITS.index("SAU1"))
-            hit("a row from two results", stage == 0 and cycle - before.ready == 1 and before.lanes & ~last.lanes)
-        recent = {number for number, (last, _) in self._results.items() if 0 <= cycle - last.ready < len(STAGES)}
+        recent = {number for number, result in self._results.items() if cycle == result.ready}
+        for number in recent.intersection(micro.reads):
+            result, kind = self._results[number], "register" if number < REGISTERS else "predicate"
+            hit(f"{kind} from {UNITS[result.unit]}")
+            hit("quotient is read", result.latency == LATENCY[Op.FDIV])
+            hit("product is forwarded", result.latency == LATENCY[Op.IMUL])
         is_access = micro.unit is Unit.SGU
         hit("address is forwarded", is_access and isinstance(slots[0], Register) and slots[0].number in recent)
         hit("stored data are forwarded", is_access and micro.op is not Op.LD and isinstance(slots[2], Register)

@@ -1,11 +1,11 @@
-"""Random results of units, as the lanes' storage gets them, and what their readers must see."""
+"""Random results of units that the lanes' storage gets, and what its readers must see."""
 
 import random
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import Any, NamedTuple
 
 from warploom.arch.fg_simt.sizes import GROUPS, LANES
+from warploom.rtl.fg_simt.issue_ports import SOURCES
 from warploom.tb.bench import Coverage
 
 EVERY = (1 << LANES) - 1
@@ -13,8 +13,7 @@ EVERY = (1 << LANES) - 1
 Row = tuple[int, int]
 """A register or predicate, and a group."""
 
-POINTS = ("from the banks", "from a write port", "from a result", "lanes from both stages", "lanes from all three",
-          "written without a result", "other group", "no lane executes")
+POINTS = ("from the banks", "from a write port", "lanes from both", "other group", "several writes", "no lane executes")
 
 
 class Result(NamedTuple):
@@ -38,25 +37,18 @@ def initial(rng: random.Random, units: int, numbers: int, bits: int) -> Iterator
 
 
 def random_results(rng: random.Random, units: int, numbers: int, bits: int) -> Iterator[Stage]:
-    """Results without end, now and then of few registers. No row comes twice in a cycle."""
+    """Results without end, now and then of few registers. No group comes twice in a cycle."""
     while True:
         named = rng.sample(range(numbers), rng.choice((1, 2, numbers)))
         for _ in range(rng.randrange(10, 60)):
-            rows = {(rng.choice(named), rng.randrange(GROUPS)): None for _ in range(units)}
-            some: Stage = [_result(rng, row, bits) if rng.random() < 0.8 else None for row in rows]
-            yield [*some, *[None] * (units - len(some))]
+            rows = [(rng.choice(named), group) for group in rng.sample(range(GROUPS), units)]
+            yield [_result(rng, row, bits) if rng.random() < 0.8 else None for row in rows]
 
 
-def stages(rng: random.Random, units: int, numbers: int, bits: int) -> Iterator[tuple[Stage, Stage]]:
-    """Results of each cycle, and what is written: those of the cycle before, or of a division."""
-    before: Stage = [None] * units
-    for results in chain(initial(rng, units, numbers, bits), random_results(rng, units, numbers, bits)):
-        writes = list(before)
-        row = rng.randrange(numbers), rng.randrange(GROUPS)
-        if writes[1] is None and row not in [write.row for write in writes if write]:
-            writes[1] = _result(rng, row, bits)
-        yield results, writes
-        before = results
+def stages(rng: random.Random, units: int, numbers: int, bits: int) -> Iterator[Stage]:
+    """What is written in each cycle."""
+    yield from initial(rng, units, numbers, bits)
+    yield from random_results(rng, units, numbers, bits)
 
 
 def _result(rng: random.Random, row: Row, bits: int) -> Result:
@@ -64,11 +56,10 @@ def _result(rng: random.Random, row: Row, bits: int) -> Result:
     return Result(row, execute, tuple(rng.getrandbits(bits) for _ in range(LANES)))
 
 
-def read_rows(rng: random.Random, readers: int, numbers: int, stage: Sequence[Result | None]) -> list[Row]:
-    """Rows for the readers, mostly such as results have, or other groups of their registers."""
-    rows = [result.row for result in stage if result] or [(0, 0)]
-    return [(rng.choice((rng.choice(rows)[0], rng.choice(rows)[0], rng.randrange(numbers))),
-             rng.choice((rng.choice(rows)[1], rng.randrange(GROUPS)))) for _ in range(readers)]
+def read_numbers(rng: random.Random, numbers: int, stage: Sequence[Result | None]) -> list[int]:
+    """Registers for a reader, mostly such as results have."""
+    named = [result.row[0] for result in stage if result] or [0]
+    return [rng.choice((rng.choice(named), rng.choice(named), rng.randrange(numbers))) for _ in range(SOURCES)]
 
 
 class Storage:
@@ -77,27 +68,24 @@ class Storage:
     def __init__(self, coverage: Coverage) -> None:
         self._coverage = coverage
         self._stored: dict[Row, list[int]] = {}
-        self._results: Stage = []
         self._writes: Stage = []
 
-    def begin(self, results: Stage, writes: Stage) -> None:
-        """A cycle, with its results."""
-        hit = self._coverage.hit
-        hit("written without a result", any(write and write not in self._results for write in writes))
-        self._results, self._writes = results, writes
-        hit("no lane executes", any(result and not result.execute for result in results))
+    def begin(self, writes: Stage) -> None:
+        """A cycle, with what is written in it."""
+        self._writes = writes
+        self._coverage.hit("several writes", sum(write is not None for write in writes) > 1)
+        self._coverage.hit("no lane executes", any(write and not write.execute for write in writes))
 
     def read(self, row: Row) -> list[int] | None:
         """The newest values of a row, None if it was never written as a whole."""
         if row not in self._stored:
             return None
-        values, sources = list(self._stored[row]), [0] * LANES
-        for number, stage in ((1, self._writes), (2, self._results)):
-            for result in stage:
-                for lane in range(LANES):
-                    if result is not None and result.row == row and result.execute >> lane & 1:
-                        values[lane], sources[lane] = result.values[lane], number
-        self._count(row, {*sources})
+        values, is_new = list(self._stored[row]), [False] * LANES
+        for write in self._writes:
+            for lane in range(LANES):
+                if write is not None and write.row == row and write.execute >> lane & 1:
+                    values[lane], is_new[lane] = write.values[lane], True
+        self._count(row, {*is_new})
         return values
 
     def end(self) -> None:
@@ -108,13 +96,12 @@ class Storage:
                 self._stored[write.row] = [new if write.execute >> lane & 1 else kept for lane, (new, kept) in
                                            enumerate(zip(write.values, old or write.values, strict=True))]
 
-    def _count(self, row: Row, sources: set[int]) -> None:
+    def _count(self, row: Row, is_new: set[bool]) -> None:
         hit = self._coverage.hit
-        for number, point in enumerate(POINTS[:3]):
-            hit(point, number in sources)
-        hit("lanes from both stages", sources >= {1, 2})
-        hit("lanes from all three", len(sources) == len(POINTS[:3]))
-        hit("other group", any(result and result.row[0] == row[0] and result.row != row for result in self._results))
+        hit("from the banks", False in is_new)
+        hit("from a write port", True in is_new)
+        hit("lanes from both", len(is_new) > 1)
+        hit("other group", any(write and write.row[0] == row[0] and write.row != row for write in self._writes))
 
 
 def fields(results: Stage, name: str, values: str, *, joined: bool) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from warploom.tb.fg_simt.sau_traffic import DIVISION_CYCLES
 
 POINTS = ("successive results of different latencies", "register and predicate", "no lane executes",
           "collect", "no result is written")
-DIVISION_POINTS = ("carry of a product", "result beside the last one of a division", "division behind a division")
+DIVISION_POINTS = ("carry of a product", "result just behind a division", "division behind a division")
 
 Fields = dict[str, Any]
 
@@ -48,24 +48,23 @@ class SauCheck:
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
-        self._due: dict[str, dict[int, Entered]] = {"result": {}, "write": {}}
+        self._due: dict[int, Entered] = {}
         self._executing: int | None = None
-        self._last: Entered | None = None  # whose result was there in the cycle before
+        self._last: Entered | None = None  # what was written in the cycle before
         self._division = 0
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle."""
-        cycle, now = self._checker.cycle, {}
-        for port, due in self._due.items():
-            now[port] = entered = due.pop(cycle, None)
-            name = f"{port} of {entered.op.name} that entered in {entered.cycle}" if entered else port
-            fields = self._codecs[port].unpack(seen[port])
-            actual = shown(fields["destination"], fields["predicate"], fields, [*fields["words"].values()],
-                           fields["verdicts"])
-            self._checker.equal(name, actual, entered.shown if entered else NOTHING)
+        cycle = self._checker.cycle
+        entered = self._due.pop(cycle, None)
+        name = f"write of {entered.op.name} that entered in {entered.cycle}" if entered else "write"
+        fields = self._codecs["write"].unpack(seen["write"])
+        actual = shown(fields["destination"], fields["predicate"], fields, [*fields["words"].values()],
+                       fields["verdicts"])
+        self._checker.equal(name, actual, entered.shown if entered else NOTHING)
         if self._executing is not None:
             self._checker.equal("holds", seen["holds"], self._executing)
-        self._count_results(now["result"], now["write"])
+        self._count_result(entered)
         self._executing = None
         if seen["enter__valid"]:
             self._enter(cycle, self._codecs["enter__payload"].unpack(seen["enter__payload"]))
@@ -80,9 +79,7 @@ class SauCheck:
         words = [] if outcome.result is None else np.broadcast_to(outcome.result, LANES).tolist()
         verdicts = 0 if outcome.pred is None else join(np.broadcast_to(outcome.pred, LANES).astype(int).tolist(), 1)
         entered = Entered(op, cycle, shown(given["destination"], given["predicate"], given, words, verdicts))
-        if op not in DIVISIONS:
-            self._due["result"][cycle + LATENCY[op]] = entered
-        self._due["write"][cycle + LATENCY[op] + 1] = entered
+        self._due[cycle + LATENCY[op] + 1] = entered
         self._count_entering(entered, given, outcome)
 
     def _count_entering(self, entered: Entered, given: Fields, outcome: Outcome) -> None:
@@ -100,12 +97,10 @@ class SauCheck:
             hit("division behind a division", entered.cycle == self._division + DIVISION_CYCLES)
             self._division = entered.cycle
 
-    def _count_results(self, result: Entered | None, write: Entered | None) -> None:
-        if result is None:
-            self._last = None
-            return
+    def _count_result(self, result: Entered | None) -> None:
         hit, last = self._coverage.hit, self._last
-        hit("successive results of different latencies", last and LATENCY[last.op] != LATENCY[result.op])
-        if write is not None and write.op in DIVISIONS:
-            hit("result beside the last one of a division")
+        if result is not None and last is not None:
+            hit("successive results of different latencies", LATENCY[last.op] != LATENCY[result.op])
+            if last.op in DIVISIONS:
+                hit("result just behind a division")
         self._last = result

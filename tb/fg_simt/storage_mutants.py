@@ -1,8 +1,9 @@
 """Planted bugs in the storage of the engine's lanes, and in the lanes as a whole: each bench must catch its own."""
 
+from itertools import chain
 from typing import Any
 
-from amaranth import Cat, Const, Module, Value
+from amaranth import Cat, Module, Value
 from amaranth.lib import wiring
 
 from warploom.arch.config import SmConfig
@@ -27,19 +28,30 @@ def _lanes(bug: str, change: Change) -> Mutant:
     return Mutant("Lanes", test_lanes.BENCH, bug, lambda config: IssuingLanes(changed(Lanes(probe=True), change)))
 
 
-def _nothing(port: str) -> Rewire:
-    return lambda o, m: {port: Const(0, len(Value.cast(getattr(o, port))))}
-
-
 def _all_lanes(o: Any, m: Module) -> dict[str, Value]:
-    return {"results": Cat(altered(m, result, execute=-1) for result in o.results)}
+    return {"writes": Cat(altered(m, result, execute=-1) for result in o.writes)}
 
 
-def _any_group(config: SmConfig) -> wiring.Component:
-    unit: Any = SimtRegisterFile()
-    for part in unit._forwarding:
-        part._is_row = lambda result, part=part: result.destination.valid & (
-            result.destination.number == part.row.number)
+def _stale(config: SmConfig) -> wiring.Component:
+    """The first read port has no forwarding."""
+    unit = SimtRegisterFile()
+    for bank in chain(*unit._banks):
+        changed(bank, lambda bank, m: m.d.comb.__iadd__(bank.words[0].eq(bank._stored[bank.numbers[0]])))
+    return unit
+
+
+def _one_number(config: SmConfig) -> wiring.Component:
+    """All ports of a thread read the first register."""
+    unit = SimtRegisterFile()
+    for bank in chain(*unit._banks):
+        changed(bank, lambda bank, m: m.d.comb.__iadd__(bank.words[1].eq(bank.words[0])))
+    return unit
+
+
+def _late(config: SmConfig) -> wiring.Component:
+    """Predicates have no forwarding."""
+    unit: Any = PredicateMasks()
+    unit._forwarded = lambda number, group, mask: mask
     made: wiring.Component = unit
     return made
 
@@ -55,17 +67,17 @@ def _straight(lanes: Any, m: Module) -> None:
 
 
 MUTANTS = (
-    _registers("never forwards results", _nothing("results")),
-    _registers("forwards to lanes that do not execute", _all_lanes),
-    Mutant("SimtRegisterFile", test_srf.BENCH, "forwards other groups", _any_group),
+    Mutant("SimtRegisterFile", test_srf.BENCH, "does not forward to a port", _stale),
+    Mutant("SimtRegisterFile", test_srf.BENCH, "reads one register at two ports", _one_number),
+    _registers("writes lanes that do not execute", _all_lanes),
     _registers("does not write loads", lambda o, m: {"writes": Value.cast(o.writes)[: -len(Value.cast(o.writes[2]))]}),
-    _predicates("never forwards results", _nothing("results")),
-    _predicates("forwards to lanes that do not execute", _all_lanes),
+    Mutant("PredicateMasks", test_predicate_masks.BENCH, "never forwards results", _late),
+    _predicates("writes lanes that do not execute", _all_lanes),
     _predicates("gives the SGU the predicates of group 0", lambda o, m: {"groups": Value.cast(o.groups)[:-2]}),
     _predicates("has no PT", lambda o, m: {"held": Value.cast(o.inner.held)[:-8]}),
     _lanes("stops no row", lambda lanes, m: m.d.comb.__iadd__(lanes._access.discard.eq(0))),
     _lanes("ignores the guard of accesses", _unguarded),
     _lanes("stores the low address word", lambda lanes, m: m.d.comb.__iadd__(lanes._access.data.eq(lanes._access.low))),
     _lanes("does not invert a predicate operand", _straight),
-    _lanes("does not forward loads", lambda lanes, m: m.d.comb.__iadd__(lanes._registers.results[2].eq(0))),
+    _lanes("does not write loads", lambda lanes, m: m.d.comb.__iadd__(lanes._registers.writes[2].eq(0))),
 )

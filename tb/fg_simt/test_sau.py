@@ -18,7 +18,7 @@ BENCH = "warploom.tb.fg_simt.test_sau"
 async def _random(
     dut: cocotb.handle.SimHandleBase, operations: frozenset[Op], points: tuple[str, ...], cycles: int
 ) -> None:
-    ports, checker = Ports(dut), Checker(minimum=2 * cycles)
+    ports, checker = Ports(dut), Checker(minimum=cycles)
     coverage = Coverage(*points, *(op.name for op in (*SIMPLE, *operations)))
     traffic = Traffic(source(), (*SIMPLE, *sorted(operations)))
     await exercise(ports, traffic.stimuli(cycles), SauCheck(ports, checker, coverage), checker)

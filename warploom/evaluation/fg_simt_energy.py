@@ -33,8 +33,9 @@ WARP, OPERANDS = GROUPS * LANES, 3
 PASSES = {"simple": 1, "fused": 1, "conversion": 1, "product": 1, "division": DIVIDE_INTERVAL}
 """Units of a lane, and how often an operation passes the logic of one."""
 
-FORWARDED = 7
-"""Where a word that is read may come from: the register file, and results of three units in two stages."""
+FORWARDED, WRITERS = 2, 3
+"""Where a word that is read may come from: the file of the thread, and what is written to it in this cycle, by one of
+three units."""
 
 MICRO_BITS = sum(bits for _, bits in MICRO_FIELDS) + 3 * sum(bits for _, bits in OPERAND_FIELDS)
 TAG_BITS = 16
@@ -108,10 +109,10 @@ class Counted:
 
     def _registers(self, costs: Costs) -> float:
         """A word of each lane that is read, and executing threads that write."""
-        words = REGISTERS * GROUPS
-        read = costs.table_read(words, WORD_BITS) + WORD_BITS * costs.selection(FORWARDED)
+        read = costs.table_read(REGISTERS, WORD_BITS) + WORD_BITS * (
+            costs.selection(FORWARDED) + costs.selection(GROUPS))
         return (WARP * self._count("registers_read") * read
-                + WORD_BITS * self._count("words_written") * costs.flip_flop)
+                + WORD_BITS * self._count("words_written") * (costs.selection(WRITERS) + costs.flip_flop))
 
     def _control(self, costs: Costs) -> Parts:
         """Each instruction passes the control processor, each operation the issue unit, with two registers."""
