@@ -159,7 +159,7 @@ class Sm:
     def _warp_events(self, cycle: int, sweeping: int) -> WarpEvents:
         """What happens to warps in this cycle, as renaming sees it; its sweep has still to do with some slots."""
         retired = self.front_end.residency.retired()
-        self.front_end.keep(sweeping | retired)
+        self.front_end.reserve(sweeping | retired)
         off_chip = self.memory.off_chip
         began, ended = (0, 0) if off_chip is None else off_chip.settle(cycle)
         return WarpEvents(began, ended, retired)

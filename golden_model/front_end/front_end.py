@@ -73,11 +73,11 @@ class FrontEnd:
         """A block may be dispatched in the next cycle that is simulated, though none has ended."""
         self._may_dispatch = True
 
-    def keep(self, slots: int) -> None:
+    def reserve(self, slots: int) -> None:
         """These slots, of ended warps, take no warp in this cycle."""
-        if self.residency.kept & ~slots:
+        if self.residency.reserved & ~slots:
             self.offer_block()
-        self.residency.kept = slots
+        self.residency.reserved = slots
 
     # ------------------------------------------------------------------ the end of a cycle
 

@@ -37,7 +37,7 @@ class Residency:
         """Resident warps."""
         self.ended = 0
         """Blocks that have ended."""
-        self.kept = 0
+        self.reserved = 0
         """Slots that take no warp: those of ended warps that still have registers."""
         self._retired = 0  # slots whose warps have ended, since they were asked for
 
@@ -54,7 +54,9 @@ class Residency:
 
     def dispatch(self) -> Block | None:
         """The next block, with its warps in the lowest free slots, if there is one and it fits."""
-        free = [slot for slot in self._free_slots if not self.kept >> slot & 1] if self.kept else self._free_slots
+        free, reserved = self._free_slots, self.reserved
+        if reserved:
+            free = [slot for slot in free if not reserved >> slot & 1]
         if not self.pending or self._warps > len(free):
             return None
         if not self._free_blocks or self._shared > self._free_shared:
