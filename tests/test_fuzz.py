@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from fuzz import build, campaign
-from fuzz.__main__ import BUILD, KEPT, SHRUNK, main
+from fuzz.__main__ import BUILD, SHRUNK, STORED, main
 from fuzz.case import Case, signature, verdict
 from fuzz.generator import VERSION, generate
 from fuzz.program import Program
@@ -17,7 +17,7 @@ from fuzz.shrink import shrink
 from warploom import store
 from warploom.arch.errors import ToolError
 
-PATHS = [*sorted(KEPT.glob("*.ptx")), *sorted(SHRUNK.glob("*.ptx"))]
+PATHS = [*sorted(STORED.glob("*.ptx")), *sorted(SHRUNK.glob("*.ptx"))]
 SOURCES = (9, "aa23d6fe73bbb4e5")
 """Digests of the programs of each version of the generator, with the functions that they call."""
 
@@ -26,12 +26,12 @@ PROGRAMS = 2048
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
-def test_kept_programs(path: Path) -> None:
+def test_stored_programs(path: Path) -> None:
     """Like all functional runs of tests, these are also simulated, and their traces checked."""
     Case.read(path).run()
 
 
-def test_programs_are_kept() -> None:
+def test_programs_are_stored() -> None:
     assert len(PATHS) > 100
 
 
@@ -143,7 +143,7 @@ def test_what_passes_by_now_is_forgotten(
 
 def test_another_generator_takes_other_seeds(ran: Callable[[], list[int]], tmp_path: Path) -> None:
     """The passed programs of another version stay counted separately."""
-    store.write(tmp_path / "state.kept", json.dumps({"batches": {str(VERSION - 1): 9}, "refused": []}))
+    store.write(tmp_path / "state", json.dumps({"batches": {str(VERSION - 1): 9}, "refused": []}))
     assert quietly(tmp_path, 10 * campaign.BATCH).batches == {str(VERSION - 1): 9, str(VERSION): 1}
     assert ran() == list(range(9 * campaign.BATCH, 10 * campaign.BATCH))
 
@@ -152,7 +152,7 @@ def test_a_damaged_count_starts_anew(
     ran: Callable[[], list[int]], tmp_path: Path, capsys: pytest.CaptureFixture
 ) -> None:
     quietly(tmp_path, 2 * campaign.BATCH)
-    (tmp_path / "state.kept").write_bytes((tmp_path / "state.kept").read_bytes()[:-3])
+    (tmp_path / "state").write_bytes((tmp_path / "state").read_bytes()[:-3])
     assert quietly(tmp_path, 1).done == 1
     assert "is damaged: made again" in capsys.readouterr().err
 

@@ -17,7 +17,7 @@ def test_bugs_can_be_planted(bug: Bug, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.mutation
 @pytest.mark.parametrize("bug", BUGS, ids=IDS)
-def test_kept_programs_catch(bug: Bug, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stored_programs_catch(bug: Bug, monkeypatch: pytest.MonkeyPatch) -> None:
     """Results show the bugs, except in hints, which only the cycle model uses."""
     monkeypatch.setattr(checked_runs, "LONGEST", 0)
     bug.plant(monkeypatch)

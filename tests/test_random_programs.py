@@ -25,7 +25,7 @@ from warploom.golden_model.simulate import simulate
 from warploom.golden_model.trace import Trace
 from warploom.origin import ROOT
 
-KEPT = sorted((Path(__file__).parent / "programs" / "machine").glob("*.ptx"))
+STORED = sorted((Path(__file__).parent / "programs" / "machine").glob("*.ptx"))
 FAILED = ROOT / "build" / "random_programs"
 WINDOWS = range(2, 9)
 LIMIT = 1_000_000
@@ -41,18 +41,18 @@ def check(case: Case) -> None:
         FAILED.mkdir(parents=True, exist_ok=True)
         path = FAILED / f"{case.config.bypass}.ptx"
         path.write_text(str(case), encoding="utf-8")
-        note(f"to be kept in tests/programs/machine, from {path}:\n{case}")
+        note(f"to be stored in tests/programs/machine, from {path}:\n{case}")
         raise
 
 
-@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
-def test_kept_programs(path: Path) -> None:
+@pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
+def test_stored_programs(path: Path) -> None:
     check(Case.read(path))
 
 
 @pytest.mark.parametrize("bug", BUGS)
-def test_kept_programs_see_the_bugs_that_they_were_kept_of(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    case, = (Case.read(path) for path in KEPT if path.stem == bug)
+def test_stored_programs_see_the_bugs_that_they_were_stored_for(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    case, = (Case.read(path) for path in STORED if path.stem == bug)
     plant(monkeypatch, bug)
     with pytest.raises(Mismatch, match="operand"):
         simulate(case.config, case.execute().trace, check=True, max_cycles=LIMIT)

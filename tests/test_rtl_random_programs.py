@@ -17,7 +17,7 @@ from warploom.tb.lockstep import lockstep_all
 from warploom.tb.test_datapath import for_each
 
 FOLDER = ROOT / "build" / "random_programs"
-KEPT = sorted((Path(__file__).parent / "programs" / "machine").glob("*.ptx"))
+STORED = sorted((Path(__file__).parent / "programs" / "machine").glob("*.ptx"))
 SOME, MANY = 6, 20
 SETTINGS = cores("bypassing", "affine")
 
@@ -55,5 +55,5 @@ def test_many_random_programs(core: str, seed: int) -> None:
 
 @pytest.mark.rtl
 @for_each(SETTINGS)
-def test_kept_programs(core: str, seed: int) -> None:
-    run(core, "kept", [Case.read(path) for path in KEPT], seed)
+def test_stored_programs(core: str, seed: int) -> None:
+    run(core, "stored", [Case.read(path) for path in STORED], seed)

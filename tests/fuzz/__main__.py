@@ -1,4 +1,4 @@
-"""``python -m fuzz`` in the folder of the tests: `run N`, `shrink SEED`, `keep SEED...`."""
+"""``python -m fuzz`` in the folder of the tests: `run N`, `shrink SEED`, `store SEED...`."""
 
 import argparse
 import sys
@@ -15,7 +15,7 @@ from warploom.arch.errors import ToolError
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "fuzz"
-KEPT = Path(__file__).parent / "kept"
+STORED = Path(__file__).parent / "stored"
 SHRUNK = ROOT / "tests" / "programs" / "cuda"
 
 
@@ -26,11 +26,11 @@ def main() -> int:
     run = verbs.add_parser("run", help="run programs until N have been run in all")
     run.add_argument("programs", type=int)
     run.add_argument("--folder", type=Path, default=BUILD)
-    one = verbs.add_parser("shrink", help="make a failing program small, and keep it under tests/programs/cuda")
+    one = verbs.add_parser("shrink", help="make a failing program small, and store it under tests/programs/cuda")
     one.add_argument("seed", type=int)
     one.add_argument("--timed", action="store_true", help="it fails in the cycle model only")
-    keep = verbs.add_parser("keep", help="keep programs for `make test`")
-    keep.add_argument("seeds", type=int, nargs="+")
+    store = verbs.add_parser("store", help="store programs for `make test`")
+    store.add_argument("seeds", type=int, nargs="+")
     options = parser.parse_args()
     try:
         return _run(options)
@@ -46,10 +46,10 @@ def _run(options: argparse.Namespace) -> int:
         return bool(state.failures)
     if options.verb == "shrink":
         return _shrink(generate(options.seed), CORES if options.timed else ())
-    KEPT.mkdir(exist_ok=True)
+    STORED.mkdir(exist_ok=True)
     for seed in options.seeds:
         (case,) = cases([generate(seed)])
-        (KEPT / f"{seed}.ptx").write_text(str(case))
+        (STORED / f"{seed}.ptx").write_text(str(case))
     return 0
 
 
@@ -67,9 +67,9 @@ def _shrink(program: Program, cores: Sequence[SmConfig]) -> int:
     small = shrink(program, fails)
     (case,) = cases([small])
     SHRUNK.mkdir(parents=True, exist_ok=True)
-    kept = SHRUNK / f"{program.seed}.ptx"
-    kept.write_text(str(case))
-    print(f"{small.source()}\n{verdict(case, cores)}\nkept: {kept}")
+    stored = SHRUNK / f"{program.seed}.ptx"
+    stored.write_text(str(case))
+    print(f"{small.source()}\n{verdict(case, cores)}\nstored: {stored}")
     return 0
 
 

@@ -52,7 +52,7 @@ class State:
     refused, and the failing cases."""
 
     def __init__(self, folder: Path) -> None:
-        self.path, self.failed = folder / "state.kept", folder / "failed"
+        self.path, self.failed = folder / "state", folder / "failed"
         self.batches, self.refused = store.read(self.path, _counts) or ({}, [])
 
     @property
