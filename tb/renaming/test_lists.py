@@ -91,8 +91,7 @@ class ListsCheck:
 
     def _entering(self, seen: Observation) -> list[tuple[int, int]]:
         """The rows that enter in this cycle, each with its side."""
-        fields = self._codecs["released"].unpack(seen["released"]).values()
-        entering = [(each["row"], side) for side, each in enumerate(fields) if each["valid"]]
+        entering = self._rows(seen, "released")
         swept = self._codecs["swept"].unpack(seen["swept"])
         if swept["valid"]:
             self._waiting = swept["row"]
@@ -100,7 +99,13 @@ class ListsCheck:
         self._checker.equal("left", seen["left"], bool(entering) and self._waiting is not None)
         if self._waiting is not None and not entering:
             entering, self._waiting = [(self._waiting, 0)], None
+        self._checker.equal("entering", self._rows(seen, "entering"), entering)
         return entering
+
+    def _rows(self, seen: Observation, port: str) -> list[tuple[int, int]]:
+        """The rows that a port shows, each with its side."""
+        sides = self._codecs[port].unpack(seen[port]).values()
+        return [(each["row"], side) for side, each in enumerate(sides) if each["valid"]]
 
     def _cover(self, seen: Observation, rows: list[int], entering: list[tuple[int, int]]) -> None:
         hit, shown, rows_of = self._coverage.hit, seen["shown"], (self._powered, self._tfet_rows)
