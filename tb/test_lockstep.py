@@ -171,7 +171,7 @@ def test_windows(preset: str, settings: str, names: list[str], seed: int) -> Non
     pytest.param(CORES["abm bow_hints cross_lane reg"], ["vector_add", "pathfinder"],
                  marks=on("abm bow_hints cross_lane reg")),
     pytest.param((*CORES["abm bow_hints cross_lane reg"], "affine=ab"), ["reduction"],  # the same hardware
-                 marks=on("abm bow_hints cross_lane reg")),
+                 marks=[on("abm bow_hints cross_lane reg"), pytest.mark.long]),
 ])
 def test_affine_unit(settings: Settings, names: list[str], seed: int) -> None:
     """Kernels with parallel and with divergent warps, and programs that use the uniform unit."""

@@ -48,6 +48,7 @@ def run(affine: Affine, count: int, seed: int, folder: Path) -> None:
 
 
 @pytest.mark.rtl
+@pytest.mark.long
 def test_some_random_kernels(seed: int, tmp_path: Path) -> None:
     run(Affine.ABM, SOME, seed, tmp_path)
 

@@ -236,8 +236,8 @@ async def random_warp(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [
     ["bypass=bow_hints", "entries=4", "coalescing=on", "gating=cross_lane"],
-    ["bypass=bow", "entries=4", "gating=active"],
-    ["bypass=bow_hints", "window=2", "entries=8", "transient=on"],
+    pytest.param(["bypass=bow", "entries=4", "gating=active"], marks=pytest.mark.long),
+    pytest.param(["bypass=bow_hints", "window=2", "entries=8", "transient=on"], marks=pytest.mark.long),
     ["bypass=bow_wr", "entries=6", "coalescing=on", "gating=in_lane", *FAST],
 ], ids=" ".join)
 def test_collector(settings: list[str], seed: int) -> None:

@@ -145,5 +145,6 @@ async def programs(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
+@pytest.mark.long
 def test_fragments(seed: int) -> None:
     runner.run(runner.build(SmConfig.preset("small"), "Fragments"), BENCH, seed)

@@ -111,6 +111,7 @@ async def programs(dut: cocotb.handle.SimHandleBase, name: str) -> None:
 
 
 @pytest.mark.rtl
+@pytest.mark.long
 def test_lanes(seed: int) -> None:
     made = runner.build(SmConfig.preset("small"), "Lanes", component=IssuingLanes())
     runner.run(made, BENCH, seed)

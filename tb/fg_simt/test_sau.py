@@ -38,6 +38,8 @@ async def second(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize(("unit", "testcase"), [("FirstSau", "first"), ("SecondSau", "second")])
+@pytest.mark.parametrize(("unit", "testcase"), [
+    pytest.param("FirstSau", "first", marks=pytest.mark.long), ("SecondSau", "second"),
+])
 def test_sau(seed: int, unit: str, testcase: str) -> None:
     runner.run(runner.build(SmConfig.preset("small"), unit), BENCH, seed, testcase=testcase)

@@ -187,7 +187,8 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("gating", [
-    pytest.param("active", marks=pytest.mark.long), pytest.param("in_lane", marks=pytest.mark.long), "cross_lane",
+    pytest.param("active", marks=pytest.mark.long), pytest.param("in_lane", marks=pytest.mark.long),
+    pytest.param("cross_lane", marks=pytest.mark.long),
 ])
 def test_gated_writeback(gating: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"gating={gating}"])

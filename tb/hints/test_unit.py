@@ -136,7 +136,7 @@ async def replay(ports: Ports, steps: Sequence[Step], coverage: Coverage) -> Non
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("preset", ["small", "narrow"])
+@pytest.mark.parametrize("preset", ["small", pytest.param("narrow", marks=pytest.mark.long)])
 @pytest.mark.parametrize("testcase", ["random_programs", "bundled_kernels"])
 def test_hint_unit(testcase: str, preset: str, seed: int) -> None:
     runner.run(runner.build(SmConfig.preset(preset), "HintUnit"), "warploom.tb.hints.test_unit", seed,

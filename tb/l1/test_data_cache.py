@@ -125,6 +125,7 @@ async def random_traffic(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
+@pytest.mark.long
 def test_data_cache(seed: int) -> None:
     made = runner.build(SmConfig.preset("small"), "DataCache", component=hardware.DataCache(**SMALL))
     runner.run(made, BENCH, seed)

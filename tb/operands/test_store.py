@@ -328,11 +328,11 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [
     [],
-    ["coalescing=on", "alignment=write", "gating=cross_lane"],
+    pytest.param(["coalescing=on", "alignment=write", "gating=cross_lane"], marks=pytest.mark.long),
     pytest.param(["bypass=bow_wr", "entries=4", "warps=2", "coalescing=on"], marks=pytest.mark.long),
     ["schedulers=4", "issue_ports=4", "collectors=4", *FAST, "coalescing=on", "gating=cross_lane"],
     pytest.param(["schedulers=2", "issue_ports=2", *SETS_BY_PIPE], marks=pytest.mark.long),
-    [*PAIRS, "coalescing=on", "gating=cross_lane"],
+    pytest.param([*PAIRS, "coalescing=on", "gating=cross_lane"], marks=pytest.mark.long),
     pytest.param(["bypass=bow_wr", "entries=4", "warps=4", "schedulers=2", "issue_ports=2", "gating=in_lane"],
                  marks=pytest.mark.long),
     pytest.param(["coalescing=on", "layout=wid"], marks=pytest.mark.long),

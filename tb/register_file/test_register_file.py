@@ -280,7 +280,7 @@ async def reads_and_writes(dut: cocotb.handle.SimHandleBase) -> None:
     ["coalescing=on", "alignment=write", "gating=cross_lane"],
     pytest.param(["coalescing=on", "alignment=write", "gating=cross_lane", "schedulers=2", "issue_ports=2"],
                  marks=pytest.mark.long),
-    ["coalescing=on", "alignment=write", "gating=cross_lane", *PAIRS],
+    pytest.param(["coalescing=on", "alignment=write", "gating=cross_lane", *PAIRS], marks=pytest.mark.long),
     pytest.param(["coalescing=on"], marks=pytest.mark.long),
     pytest.param(["gating=active", "layout=wid"], marks=pytest.mark.long),
     pytest.param(["gating=cross_lane"], marks=pytest.mark.long),
