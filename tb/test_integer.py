@@ -120,7 +120,9 @@ async def random_dispatches(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("settings", [pytest.param([], marks=pytest.mark.long), ["affine=a"]], ids=["three stages", "four stages"])
+@pytest.mark.parametrize("settings", [
+    pytest.param([], marks=pytest.mark.long, id="three stages"), pytest.param(["affine=a"], id="four stages"),
+])
 def test_integer(settings: list[str], seed: int) -> None:
     config = SmConfig.preset("small").with_settings(settings)
     runner.run(runner.build(config, "IntegerUnit"), "warploom.tb.test_integer", seed)
