@@ -146,39 +146,46 @@ def _parse(path: Path, text: str, digest: str) -> Library:
         top = parse_liberty(text)
         if top.group_name != "library" or not top.args:
             raise ConfigError(f"{path}: not a Liberty library: it starts with {top.group_name!r}")
-        units = _Units(top)
-        cells = {_text(group.args[0]): _cell(group, units) for group in top.get_groups("cell")}
+        units = Units(top)
+        cells = {plain_text(group.args[0]): _cell(group, units) for group in top.get_groups("cell")}
     except (LibertyParserError, LookupError, ValueError, AssertionError, TypeError, AttributeError) as error:
         line = str(error).splitlines() or [type(error).__name__]
         raise ConfigError(f"{path}: not a Liberty file that can be read: {line[0][:120]}") from None
     conditions = f"{top['nom_voltage']} V, {top['nom_temperature']} °C, process {top['nom_process']}"
-    return Library(_text(top.args[0]), str(path), digest, conditions, cells)
+    return Library(plain_text(top.args[0]), str(path), digest, conditions, cells)
 
 
-class _Units:
+class Units:
     """Factors from the file's units to ps, fF and nW, and the axes of its table templates."""
 
     def __init__(self, top: Group) -> None:
         self.time = _scaled(top["time_unit"], {"s": 1e12})
         self.leakage = _scaled(top["leakage_power_unit"] or "1nW", {"w": 1e9})
+        self.voltage = _scaled(top["voltage_unit"] or "1V", {"v": 1.0})
         amount, unit = top["capacitive_load_unit"]
-        self.capacitance = _scaled(f"{amount}{_text(unit)}", {"f": 1e15})
-        self.templates = {_text(g.args[0]): g for g in top.get_groups("lu_table_template")}
+        self.capacitance = _scaled(f"{amount}{plain_text(unit)}", {"f": 1e15})
+        self.templates = {plain_text(g.args[0]): g for kind in ("lu_table_template", "power_lut_template")
+                          for g in top.get_groups(kind)}
+
+    def energy(self, group: Group) -> Table:
+        """The table of a group such as `rise_power`, in fJ, by slew (ps) and load (fF)."""
+        slews, loads, values = self.table(group)
+        return slews, loads, [[v / self.time * self.capacitance * self.voltage**2 for v in row] for row in values]
 
     def table(self, group: Group) -> Table:
         """The table of a group such as `cell_rise`, in ps and fF, slew (or data slew) first."""
         values = [[float(v) * self.time for v in row] for row in _rows(group["values"])]
-        template = self.templates.get(_text(group.args[0])) if group.args else None
+        template = self.templates.get(plain_text(group.args[0])) if group.args else None
         if template is None:
             return [0.0], [0.0], values[:1]
         axes = []
         for n in (1, 2):
             variable = template[f"variable_{n}"]
             if variable is not None:
-                load = "capacitance" in _text(variable)
+                load = "capacitance" in plain_text(variable)
                 scale = self.capacitance if load else self.time
                 numbers = _rows(group[f"index_{n}"] or template[f"index_{n}"])[0]
-                second = load or _text(variable) == "related_pin_transition"
+                second = load or plain_text(variable) == "related_pin_transition"
                 axes.append((second, [x * scale for x in numbers]))
         if len(axes) == 1:
             second, index = axes[0]
@@ -192,18 +199,18 @@ class _Units:
         return first, other, values
 
 
-def _cell(group: Group, units: _Units) -> Cell:
+def _cell(group: Group, units: Units) -> Cell:
     cell = Cell(float(group["area"] or 0), float(group["cell_leakage_power"] or 0) * units.leakage,
                 bool(group.get_groups("ff") or group.get_groups("latch")))
     for pin in group.get_groups("pin"):
-        names = [_text(name) for name in pin.args]
+        names = [plain_text(name) for name in pin.args]
         for name in names:
-            if _text(pin["direction"]) == "output":
+            if plain_text(pin["direction"]) == "output":
                 limit = pin["max_capacitance"]
                 cell.outputs[name] = float(limit) * units.capacitance if limit is not None else 0.0
-                cell.function[name] = _text(pin["function"] or "")
+                cell.function[name] = plain_text(pin["function"] or "")
                 cell.arcs.extend(arc for timing in pin.get_groups("timing") for arc in _arcs(timing, name, units))
-            elif _text(pin["direction"]) == "input":
+            elif plain_text(pin["direction"]) == "input":
                 rise, fall = (float(pin[f"{edge}_capacitance"] or pin["capacitance"] or 0) * units.capacitance
                               for edge in ("rise", "fall"))
                 cell.inputs[name] = rise, fall
@@ -213,38 +220,38 @@ def _cell(group: Group, units: _Units) -> Cell:
     return cell
 
 
-def _constraints(pin: Group, name: str, units: _Units) -> list[Table]:
+def _constraints(pin: Group, name: str, units: Units) -> list[Table]:
     """Setup tables of one edge of an input."""
     return [units.table(table) for timing in pin.get_groups("timing")
-            if _text(timing["timing_type"] or "").startswith("setup_") for table in timing.get_groups(name)]
+            if plain_text(timing["timing_type"] or "").startswith("setup_") for table in timing.get_groups(name)]
 
 
-def _arcs(timing: Group, target: str, units: _Units) -> list[Arc]:
+def _arcs(timing: Group, target: str, units: Units) -> list[Arc]:
     """Delay arcs of one timing group; asynchronous resets and three-state enables are no paths here."""
-    kind = _text(timing["timing_type"] or "combinational")
+    kind = plain_text(timing["timing_type"] or "combinational")
     if kind not in ("combinational", "rising_edge", "falling_edge"):
         return []
     edges: list[tuple[Table, Table] | None] = []
     for edge in ("rise", "fall"):
         delay, slew = timing.get_groups(f"cell_{edge}"), timing.get_groups(f"{edge}_transition")
         edges.append((units.table(delay[0]), units.table(slew[0])) if delay and slew else None)
-    sense = _text(timing["timing_sense"] or "non_unate")
+    sense = plain_text(timing["timing_sense"] or "non_unate")
     return [Arc(source, target, sense, kind != "combinational", edges[0], edges[1])
-            for source in _text(timing["related_pin"]).split()]
+            for source in plain_text(timing["related_pin"]).split()]
 
 
-def _text(value: Any) -> str:
+def plain_text(value: Any) -> str:
     return str(value).strip('"')
 
 
 def _rows(value: Any) -> list[list[float]]:
     rows = value if isinstance(value, list) else [value]
-    return [[float(x) for x in re.split(r"[,\s\\]+", _text(row)) if x] for row in rows]
+    return [[float(x) for x in re.split(r"[,\s\\]+", plain_text(row)) if x] for row in rows]
 
 
 def _scaled(quantity: Any, base: dict[str, float]) -> float:
     """A number with unit and SI prefix, such as ``1ns``, times the factor of its base unit."""
-    match = re.fullmatch(r"([\d.]+)\s*([munpfk]?)([a-z]+)", _text(quantity).strip().lower())
+    match = re.fullmatch(r"([\d.]+)\s*([munpfk]?)([a-z]+)", plain_text(quantity).strip().lower())
     if match is None or match[3] not in base:
         raise ValueError(f"unit {quantity} is not understood")
     prefixes = {"": 1.0, "k": 1e3, "m": 1e-3, "u": 1e-6, "n": 1e-9, "p": 1e-12, "f": 1e-15}

@@ -133,6 +133,10 @@ class Timer:
                 best = float(total[k]), float(setup[k]), int(node[k]), end.names[k]
         return self._traced(best, times.arrival, times.via) if best else None
 
+    def slews(self) -> np.ndarray:
+        """The slowest rising and falling slew of every net, ps; 0 where nothing switches."""
+        return self._propagate(sram=True).slew.reshape(-1, 2)
+
     def late(self, limit: float) -> dict[str, np.ndarray]:
         """The instances of each cell type on paths longer than `limit` ps, access and setup times of SRAM included."""
         times = self._propagate(sram=True)
