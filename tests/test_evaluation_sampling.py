@@ -31,8 +31,8 @@ def test_a_program_is_estimated_as_by_the_api(name: str) -> None:
     bundled.run(gpu, bundled.inputs("tiny"))
     assert any(launched.sample and launched.sample.factor > 1 for launched in gpu.launches)
     estimated = total([launched.estimated for launched in gpu.launches])
-    assert simulations._statistics(Case(name, "tiny", "off", SMALL, 2))[:2] == (estimated, None)
-    assert simulations._statistics(Case(name, "tiny", "off", SMALL))[0].cycles != estimated.cycles
+    assert simulations.timed(Case(name, "tiny", "off", SMALL, 2))[:2] == (estimated, None)
+    assert simulations.timed(Case(name, "tiny", "off", SMALL))[0].cycles != estimated.cycles
 
 
 def test_the_errors(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_the_errors(tmp_path: Path) -> None:
     assert [(one["workload"], one["blocks"], one["sample"]) for one in found["samples"]] == [
         ("vector_add", 40, 4), ("vector_add", 40, 8), ("vector_add", 40, 16), ("vector_add", 40, 32),
         ("matmul", 9, 4), ("matmul", 9, 8)]  # bfs has three blocks: samples are the whole
-    whole, sample = (simulations._statistics(Case("matmul", "tiny", "", SMALL, blocks))[0] for blocks in (None, 4))
+    whole, sample = (simulations.timed(Case("matmul", "tiny", "", SMALL, blocks))[0] for blocks in (None, 4))
     error = next(one for one in found["samples"] if (one["workload"], one["sample"]) == ("matmul", 4))
     assert error["ipc"] == pytest.approx(100 * (sample.ipc - whole.ipc) / whole.ipc)
     assert error["cycles"] == pytest.approx(100 * (sample.cycles - whole.cycles) / whole.cycles)

@@ -32,7 +32,7 @@ def test_statistics_are_the_sum_over_all_launches(config: SmConfig) -> None:
     gaussian, gpu = program("gaussian"), Gpu(config)
     gaussian.run(gpu, gaussian.inputs("tiny"))
     assert len(gpu.launches) > 10
-    assert simulations._statistics(Case("gaussian", "tiny", "off", config))[:2] == (gpu.statistics, None)
+    assert simulations.timed(Case("gaussian", "tiny", "off", config))[:2] == (gpu.statistics, None)
 
 
 def test_statistics_of_a_gpu_are_the_sum_over_all_launches() -> None:
@@ -40,7 +40,7 @@ def test_statistics_of_a_gpu_are_the_sum_over_all_launches() -> None:
     gaussian, gpu = program("gaussian"), Gpu(gpu=config)
     gaussian.run(gpu, gaussian.inputs("tiny"))
     runs = [launched.gpu.statistics for launched in gpu.launches if launched.gpu is not None]
-    statistics, memory, _ = simulations._statistics(Case("gaussian", "tiny", "off", config))
+    statistics, memory, _ = simulations.timed(Case("gaussian", "tiny", "off", config))
     assert statistics == gpu.statistics and memory == in_sequence(runs)
     assert memory.run_cycles == statistics.cycles and len(runs) > 10
 

@@ -1,5 +1,6 @@
 """Runs a trace on a GPU, from the first cycle until all SMs have finished and every request is answered."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -35,9 +36,11 @@ class GpuRun:
     free_rows: tuple[tuple[int, ...], ...]
 
 
-def simulate_gpu(config: GpuConfig, trace: Traced, *, check: bool = False) -> GpuRun:
+def simulate_gpu(config: GpuConfig, trace: Traced, *, check: bool = False,
+                 prepare: Callable[[Sm], object] | None = None) -> GpuRun:
     """Simulate a trace to its end. The caches are empty at its start. Raises `LaunchError` if the launch does not fit
-    an SM, `ExecutionError` if it cannot go on. For `check` see `Sm`."""
+    an SM, `ExecutionError` if it cannot go on. For `check` see `Sm`; an experiment can `prepare` each SM before its
+    first cycle."""
     events, duplicates = Events(), Duplicates()
     chunks = chunks_of(config, trace.program, trace.launch, trace.blocks)
     grid, scheduler = Grid(Blocks(trace)), BlockScheduler(config.sms, chunks)
@@ -49,6 +52,8 @@ def simulate_gpu(config: GpuConfig, trace: Traced, *, check: bool = False) -> Gp
                          partial(duplicates.allocated, number))
         limit = Limit(config.sm.blocks) if config.block_scheduler in LIMITED else None
         core.sm = Sm(config.sm, trace, memory=unit, blocks=Share(scheduler, grid, number, limit), check=check)
+        if prepare is not None:
+            prepare(core.sm)
         core.control = _control(config, core.sm, limit) if limit is not None else None
         if config.sm.renames:
             core.control = Samples(core.control, partial(_free_rows, core.sm))

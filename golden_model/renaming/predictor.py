@@ -1,7 +1,7 @@
 """`Predictor`: for how many cycles each warp may be slowed down (docs/contract/renaming.md, *Stall predictor*; [TFET],
 section 4.1.2 and Equation (1))."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from warploom.golden_model.masks import lowest
 from warploom.golden_model.renaming.counts import Accuracy
@@ -27,16 +27,22 @@ def stall_cycles(prev_acc: int, sample_acc: int) -> int:
     return over if sample_acc >> REFERENCE_BITS else sample_acc * over >> REFERENCE_BITS
 
 
+def _by_equation(_: int, prev_acc: int, sample_acc: int) -> int:
+    """The prediction of the contract, the same for all slots."""
+    return stall_cycles(prev_acc, sample_acc)
+
+
 class Predictor:
     """A counter and a state for each warp slot: it measures, has `stopped`, or is idle. `wants` and `stall` are masks
     over slots, valid from the end of one cycle on: idle warps with a counter larger than 1, or than 0. `sample` is
-    `sample_acc`."""
+    `sample_acc`. `predict` gives a stall from slot, `prev_acc` and `sample_acc`; experiments replace it."""
 
     observed = ("measuring", "stopped", "sample")
 
     def __init__(self, slots: int) -> None:
         self.measuring = self.stopped = self.sample = 0
         self.wants = self.stall = 0
+        self.predict: Callable[[int, int, int], int] = _by_equation
         self._counters = [0] * slots  # those of slots that measure are set when they stop
         self._since = [0] * slots  # the cycle in which each began
         self._cycle = 0
@@ -66,7 +72,7 @@ class Predictor:
         """The events of a cycle, of each slot the one that counts."""
         if self._taken is not None and not began >> self._taken[0] & 1:
             slot, prev_acc = self._taken
-            self._predicted[slot] = stall_cycles(prev_acc, self.sample)
+            self._predicted[slot] = self.predict(slot, prev_acc, self.sample)
             self._set(slot, self._predicted[slot])
         self._taken = self._take(began) if self.stopped else None
         for slot in _slots(served & ~(began | self.measuring)):

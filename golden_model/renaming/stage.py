@@ -60,7 +60,7 @@ class RenameStage:
     counts = None
 
     def __init__(self, config: SmConfig, operands: SlotStore, form: Form, stride: int, powered: int) -> None:
-        self._operands, self._form = operands, form
+        self.operands, self._form = operands, form
         self.dispatcher, self.collectors, self.holders = operands.dispatcher, operands.collectors, operands.holders
         self.table, self.lists, self.ownership = Table(config), Lists(config, powered), Ownership(config)
         self.sweep = Sweep(config, stride, self.table, self.lists, self.ownership)
@@ -106,17 +106,22 @@ class RenameStage:
         return self._held.fields, self._held.destination._replace(row=self._leaving.written.row)
 
     @property
+    def released(self) -> Sequence[tuple[int, int, int]]:
+        """The rows whose last read was granted in the cycle before: bank, row and side of the read."""
+        return self._granted
+
+    @property
     def granted(self) -> Sequence[tuple[int, int]]:
         """See `OperandStore`, here and below."""
-        return self._operands.granted
+        return self.operands.granted
 
     @property
     def free(self) -> Sequence[int]:
-        return self._operands.free
+        return self.operands.free
 
     @property
     def free_collectors(self) -> Sequence[int]:
-        free = self._operands.free_collectors
+        free = self.operands.free_collectors
         if self._held is None:
             return free
         if self._leaving is None:
@@ -130,17 +135,17 @@ class RenameStage:
     def hold_back(self) -> int:
         """The first call of a cycle: what is in the stage is renamed."""
         self._leaving = None if self._held is None else self._renamed(self._held)
-        return self._operands.hold_back()
+        return self.operands.hold_back()
 
     def completed(self, done: list[Any]) -> list[Any]:
-        return self._operands.completed(done)
+        return self.operands.completed(done)
 
     def choose(self) -> Chosen:
-        return self._operands.choose()
+        return self.operands.choose()
 
     @property
     def quiet(self) -> bool:
-        return (self._held is None and not self._granted and self._operands.quiet and self.lists.quiet
+        return (self._held is None and not self._granted and self.operands.quiet and self.lists.quiet
                 and self.sweep.quiet and (self.predictor is None or self.predictor.quiet))
 
     def _renamed(self, held: Held) -> Renamed | None:
@@ -204,8 +209,8 @@ class RenameStage:
             self.lists.release(bank, row, side)
         if self._held is not None:
             self._leave(self._held)
-        self._operands.read()
-        self._granted = [self._end(client, read) for client, read, _ in self._operands.arriving
+        self.operands.read()
+        self._granted = [self._end(client, read) for client, read, _ in self.operands.arriving
                          if self.holders[client].fields["releases"] >> read.key & 1]
 
     def _end(self, client: int, read: Any) -> tuple[int, int, int]:
@@ -233,7 +238,7 @@ class RenameStage:
                    for source, row in zip(held.sources, leaving.rows, strict=True)]
         self._held = None
         given = leaving.written is not None and leaving.written.giver is not None
-        self._operands.issue({**held.fields, "releases": leaving.releases, "given": given}, sources, destination)
+        self.operands.issue({**held.fields, "releases": leaving.releases, "given": given}, sources, destination)
 
     def _write(self, held: Held, written: Row) -> None:
         """The destination gets its row."""
@@ -250,14 +255,14 @@ class RenameStage:
             self._served = 1 << held.fields["warp"]
 
     def results(self, done: Sequence[Any], results: Sequence[Any]) -> Sequence[Any]:
-        return self._operands.results(done, results)
+        return self.operands.results(done, results)
 
     def release(self, index: int) -> None:
-        self._operands.release(index)
+        self.operands.release(index)
 
     def clock(self, warps: WarpEvents) -> None:
         began, ended, retired = warps
-        self._operands.clock(warps)
+        self.operands.clock(warps)
         if self.predictor is not None:
             self.predictor.clock(began, ended, self._served)
         self.sweep.clock(retired=retired, issues=self._entering is not None, released=self._released)

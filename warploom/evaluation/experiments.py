@@ -113,6 +113,14 @@ EXPERIMENTS = {
     "tfet_sms": Experiment(
         "[TFET]: TFET rows of each of four SMs", "warploom.verbs.evaluate_tfet:by_sm",
         ("warploom.evaluation.tfet_sms:groups",), "tfet_gpu", "warploom.evaluation.machines:tfet_sms", gpu=True),
+    "tfet_bounds": Experiment(
+        "[TFET]: errors of predictions, and what a perfect predictor and any gating of rows would save",
+        "warploom.verbs.evaluate_tfet:bounded", ("warploom.evaluation.tfet:groups",), "tfet_gpu",
+        "warploom.evaluation.machines:tfet_bounds", gpu=True),
+    "tfet_power": Experiment(
+        "[TFET]: power and area of the rename stage in gates, beside the register file",
+        "warploom.verbs.evaluate_tfet_power:show", ("warploom.evaluation.tfet_power:groups",), "fermi",
+        refuses={BLOCKS: "it runs the first cycles of each kernel"}, unless="quick"),
     "calibration": Experiment(
         "instructions per cycle beside GPGPU-Sim's", "warploom.verbs.evaluate_figures:calibrated",
         ("warploom.evaluation.calibration:usual",), "gtx480", "warploom.evaluation.machines:calibration",

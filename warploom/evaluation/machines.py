@@ -82,6 +82,11 @@ def tfet(gpu: GpuConfig, settings: Sequence[str]) -> dict[str, GpuConfig]:
     return of_tfet.configurations(gpu, settings)
 
 
+def tfet_bounds(gpu: GpuConfig, settings: Sequence[str]) -> dict[str, GpuConfig]:
+    """The machine whose predictions are looked at."""
+    return {of_tfet.MEM_RA: of_tfet.configurations(gpu, settings)[of_tfet.MEM_RA]}
+
+
 def tfet_sms(gpu: GpuConfig, settings: Sequence[str]) -> dict[str, GpuConfig]:
     """Four SMs with CMOS rows only, with both kinds, and with what balances them."""
     return of_tfet_sms.configurations(gpu, settings)

@@ -22,6 +22,7 @@ from warploom.golden_model.gpu.simulate import simulate_gpu
 from warploom.golden_model.gpu.statistics import GpuStatistics, in_sequence
 from warploom.golden_model.sample import Sampled
 from warploom.golden_model.simulate import simulate
+from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import Statistics, scaled, total
 from warploom.golden_model.trace import Trace
 from warploom.golden_model.values import Values, values
@@ -109,7 +110,7 @@ def _decode(case: Case, text: str) -> Run:
 def _run(case: Case) -> str:
     """A run, to be cached."""
     name, size = case.workload, case.size
-    statistics, memory, launches = _statistics(case)
+    statistics, memory, launches = timed(case)
     return json.dumps({
         "statistics": statistics.to_json(), "memory": None if memory is None else asdict(memory),
         "values": asdict(_values(name, size)),
@@ -121,24 +122,28 @@ def _run(case: Case) -> str:
 SIMULATION = kept.Work(_run, _decode, _name, _inputs, SOURCES)
 
 
-def _statistics(case: Case) -> tuple[Statistics, GpuStatistics | None, list[Launched]]:
-    """The statistics of all launches, those of the memory of a GPU, and the launches."""
+def timed(
+    case: Case, prepare: Callable[[Sm], object] | None = None
+) -> tuple[Statistics, GpuStatistics | None, list[Launched]]:
+    """The statistics of all launches, those of the memory of a GPU, and the launches. For `prepare` see
+    `simulate_gpu`."""
     launches, config = traces(case.workload, case.size), case.config
     programs = {id(launch.program): annotate_for(launch.program, sm_of(config)) for launch in launches}
     hinted = [replace(launch, program=programs[id(launch.program)]) for launch in launches]
     parts = [launch if case.blocks is None else Sampled(launch, case.blocks) for launch in hinted]
     if isinstance(config, GpuConfig):
-        runs = [simulate_gpu(config, part) for part in parts]
+        runs = [simulate_gpu(config, part, prepare=prepare) for part in parts]
         summed = [_whole(launch, run.summed) for launch, run in zip(hinted, runs, strict=True)]
         return _sum(summed), in_sequence([run.statistics for run in runs]), _launched(config.sm, hinted, summed)
-    timed = [_whole(launch, simulate(config, part).statistics) for launch, part in zip(hinted, parts, strict=True)]
-    return _sum(timed), None, _launched(config, hinted, timed)
+    assert prepare is None, "the SMs of a GPU"
+    found = [_whole(launch, simulate(config, part).statistics) for launch, part in zip(hinted, parts, strict=True)]
+    return _sum(found), None, _launched(config, hinted, found)
 
 
-def _launched(config: SmConfig, launches: Sequence[Trace], timed: Sequence[Statistics]) -> list[Launched]:
+def _launched(config: SmConfig, launches: Sequence[Trace], found: Sequence[Statistics]) -> list[Launched]:
     """The launches with their cycles."""
-    return [Launched(launch.program.registers, most_warps(config, launch.program, launch.launch), found.cycles)
-            for launch, found in zip(launches, timed, strict=True)]
+    return [Launched(launch.program.registers, most_warps(config, launch.program, launch.launch), one.cycles)
+            for launch, one in zip(launches, found, strict=True)]
 
 
 def _sum(found: Sequence[Statistics]) -> Statistics:

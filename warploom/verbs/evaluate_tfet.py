@@ -1,7 +1,9 @@
-"""``warploom evaluate tfet`` and ``tfet_sms``: a register file of CMOS and TFET rows."""
+"""``warploom evaluate tfet``, ``tfet_sms`` and ``tfet_bounds``: a register file of CMOS and TFET rows."""
 
 from warploom import report
-from warploom.evaluation import sensitivity, tfet, tfet_sms
+from warploom.arch.gpu import GpuConfig
+from warploom.evaluation import sensitivity, tfet, tfet_bounds, tfet_sms
+from warploom.evaluation.simulations import cases
 from warploom.evaluation.study import Study
 from warploom.verbs import Body
 from warploom.verbs.evaluate_figures import recorded, shown
@@ -26,3 +28,22 @@ def by_sm(study: Study) -> Body:
     report.table(f"TFET rows by SM: {study.preset} ({', '.join(tfet_sms.SCALE)})", tfet_sms.COLUMNS, rows)
     return {"size": study.wanted.size, "groups": study.groups,
             "by_sm": [dict(zip(tfet_sms.COLUMNS, row, strict=True)) for row in rows]}
+
+
+def bounded(study: Study) -> Body:
+    """How well stalls are predicted, and what is saved at most."""
+    known = study.by_case(tfet_bounds.WORK, "predicting")
+    found = {case.workload: one for case, one in known.items()}
+    gpu = study.machine
+    assert isinstance(gpu, GpuConfig), "an experiment on a GPU"
+    machines = tfet.configurations(gpu, study.wanted.settings)
+    runs = study.runs(cases(found, study.wanted.size, {name: machines[name] for name in (tfet.BASELINE, tfet.MEM_RA)},
+                            study.wanted.blocks))
+    body: Body = {"size": study.wanted.size, "groups": study.groups}
+    for key, title, columns, row in (
+            ("predictions", "Predicted stalls, and a perfect predictor", tfet_bounds.PREDICTED, tfet_bounds.predicted),
+            ("bounds", "What could be saved, of all energy", tfet_bounds.BOUNDS, tfet_bounds.bounds)):
+        rows = [row(name, of_kernel, found[name]) for name, of_kernel in runs.items()]
+        report.table(title, columns, rows)
+        body[key] = [dict(zip(columns, each, strict=True)) for each in rows]
+    return body
