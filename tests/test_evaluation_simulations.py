@@ -249,7 +249,7 @@ def test_an_interrupt_is_one_line_and_leaves_no_process(tmp_path, folder):
     script.write_text(INTERRUPTIBLE)
     with subprocess.Popen([sys.executable, script], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
                           text=True, start_new_session=True) as process:
-        while not list(folder.glob("*/record.kept")) and process.poll() is None:
+        while not list(folder.glob("*/record")) and process.poll() is None:
             time.sleep(0.1)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=30)

@@ -75,7 +75,7 @@ def test_an_evaluation_that_is_killed_ends_with_the_same_tables(tmp_path, seed):
     expected, cache, rng = results(tmp_path / "undisturbed"), tmp_path / "two", random.Random(seed)
 
     def finished() -> int:
-        return len(list(cache.glob("simulations/*/record.kept")))
+        return len(list(cache.glob("simulations/*/record")))
 
     killed = 0
     for _ in range(4):
@@ -110,7 +110,7 @@ def test_a_build_that_is_killed_is_begun_again(tmp_path, part):
             assert process.poll() is None
             time.sleep(0.01)
         process.kill()
-    assert not list(tmp_path.glob(f"{part}/*/record.kept"))
+    assert not list(tmp_path.glob(f"{part}/*/record"))
 
     def build(_: int) -> str:
         return subprocess.check_output(command, env=environment, text=True, stderr=subprocess.STDOUT)
@@ -119,7 +119,7 @@ def test_a_build_that_is_killed_is_begun_again(tmp_path, part):
         first, second = pool.map(build, range(2))
     assert first == second
     assert len(first.splitlines()) == 1
-    assert len(list(tmp_path.rglob("record.kept"))) == 3  # the design's, the simulator's and the library's
+    assert len(list(tmp_path.rglob("record"))) == 3  # the design's, the simulator's and the library's
 
 
 @pytest.mark.rtl

@@ -57,7 +57,7 @@ DAMAGE = {
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_file_is_none(tmp_path, capsys, damage):
-    path = tmp_path / "new" / "a.kept"
+    path = tmp_path / "new" / "a.record"
     assert store.read(path) is None
     store.write(path, '{"a": 1}')
     assert store.read(path) == {"a": 1}
@@ -68,9 +68,9 @@ def test_a_damaged_file_is_none(tmp_path, capsys, damage):
 
 
 def test_a_file_under_another_name_is_not_that(tmp_path):
-    store.write(tmp_path / "a.kept", "1")
-    (tmp_path / "a.kept").rename(tmp_path / "b.kept")
-    assert store.read(tmp_path / "b.kept") is None
+    store.write(tmp_path / "a.record", "1")
+    (tmp_path / "a.record").rename(tmp_path / "b.record")
+    assert store.read(tmp_path / "b.record") is None
 
 
 # ------------------------------------------------------------------ entries
@@ -89,7 +89,7 @@ def no_more(_: Path) -> str:
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-@pytest.mark.parametrize("name", ["a", "deep/b", "record.kept"])
+@pytest.mark.parametrize("name", ["a", "deep/b", "record"])
 def test_a_damaged_folder_is_made_again(capsys, name, damage):
     folder = store.folder(FOLDER, fill)
     (folder / "a log").touch()
@@ -112,7 +112,7 @@ def test_a_folder_that_lacks_a_file_is_made_again(capsys):
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-@pytest.mark.parametrize("name", ["text", "record.kept"])
+@pytest.mark.parametrize("name", ["text", "record"])
 def test_a_damaged_text_is_made_again(capsys, name, damage):
     assert store.get(KEY) is None
     assert store.text(KEY, lambda _: '{"a": 1}') == {"a": 1}
@@ -137,7 +137,7 @@ def test_an_entry_at_the_place_of_another_is_not_that(capsys):
     store.text(KEY, lambda _: "1")
     KEY.path.rename(other.path)
     assert store.text(other, lambda _: "2") == 2
-    assert "record.kept is damaged" in capsys.readouterr().err
+    assert "record is damaged" in capsys.readouterr().err
 
 
 def test_every_part_of_a_key_counts():
@@ -153,8 +153,8 @@ def test_what_a_maker_leaves_goes_and_what_it_was_made_of_stays():
         return "1"
 
     store.text(KEY, make)
-    assert sorted(path.name for path in KEY.path.iterdir()) == ["record.kept", "text"]
-    record = json.loads((KEY.path / "record.kept").read_text().partition("\n")[2])
+    assert sorted(path.name for path in KEY.path.iterdir()) == ["record", "text"]
+    record = json.loads((KEY.path / "record").read_text().partition("\n")[2])
     made = record["made"]
     assert (record["kind"], record["name"], record["parts"]) == (KEY.kind, KEY.name, KEY.parts)
     assert (made["warploom"], made["commit"]) == (__version__, commit())
@@ -264,8 +264,8 @@ def test_the_listing_counts_what_is_kept(tmp_path, place, capsys):
     assert counts == {"reports": (2, 1), "simulators": (1, 0), "runs": (2, 0)}
     assert (document["place"], kinds.keys()) == (str(place), {*Kind})
     assert kinds["runs"]["bytes"] == 123
-    assert kinds["simulators"]["bytes"] == 16 + (FOLDER.path / "record.kept").stat().st_size
-    made = (KEY.path / "record.kept").stat().st_mtime
+    assert kinds["simulators"]["bytes"] == 16 + (FOLDER.path / "record").stat().st_size
+    made = (KEY.path / "record").stat().st_mtime
     assert abs(datetime.fromisoformat(kinds["reports"]["newest"]).timestamp() - made) <= 1
     assert kinds["cells"] == {"kind": "cells", "entries": 0, "incomplete": 0, "bytes": 0, "newest": None}
     assert f"Stored in {place}" in capsys.readouterr().out.replace("\n", "")
@@ -343,7 +343,7 @@ def test_who_makes_and_who_clears_at_the_same_time_do_not_meet(capfd):
 # ------------------------------------------------------------------ cached files
 
 
-@pytest.mark.parametrize("name", ["text", "record.kept"])
+@pytest.mark.parametrize("name", ["text", "record"])
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_outcome_of_the_regression_is_made_again(place, monkeypatch, damage, name):
     ran = []
@@ -437,7 +437,7 @@ def test_a_writer_that_is_killed_leaves_the_old_file_and_the_next_one_clears_up(
 
 
 def test_a_disk_that_is_full_leaves_the_old_file(tmp_path):
-    path = tmp_path / "a.kept"
+    path = tmp_path / "a.record"
     store.write(path, "1")
     command = f"""
 import resource, sys

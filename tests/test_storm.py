@@ -49,7 +49,7 @@ class Storm:
 
     def damage(self) -> None:
         """Flip a bit of a cached file, or truncate it; the large ones of a simulator less often."""
-        files = [path for name in ("text", "record.kept") for path in self.cache.glob(f"*/*/{name}")]
+        files = [path for name in ("text", "record") for path in self.cache.glob(f"*/*/{name}")]
         if not files or self.rng.random() < 0.1:
             files = [path for kind in ("simulators", "runtimes") for path in self.cache.glob(f"{kind}/*/**/*")
                      if path.is_file()]

@@ -219,7 +219,7 @@ def test_what_is_damaged_is_made_again(build: Path, capsys: pytest.CaptureFixtur
 
     first = report()
     kinds = [list(build.glob(f"{kind}/*/{name}")) for kind in ("cells", "reports", "modules")
-             for name in ("text", "record.kept")]
+             for name in ("text", "record")]
     cells, cell_records, reports, report_records, modules, module_records = kinds
     for damaged in (cells, cell_records, reports, report_records, reports + modules, reports + module_records):
         assert damaged

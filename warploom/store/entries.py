@@ -22,7 +22,7 @@ from warploom.store.sealed import DamagedError, decoding, load, told, write
 
 Value = TypeVar("Value")
 
-RECORD, TEXT = "record.kept", "text"
+RECORD, TEXT = "record", "text"
 """Files of an entry: its record, and its contents if they are one text."""
 
 LOCK, USE = ".lock", ".use"
