@@ -31,11 +31,11 @@ def expected(micro: Micro) -> dict[str, object]:
         "predicates": sum(1 << number - REGISTERS for number in micro.reads if number >= REGISTERS),
         "registers": {number for number in micro.reads if number < REGISTERS},
         "destination": None if micro.dst == RZ else micro.dst, "predicate": None if micro.pdst == PT else micro.pdst,
-        "pc": micro.pc, "mask": micro.mask, **_kept(micro),
+        "pc": micro.pc, "mask": micro.mask, **_extension(micro),
         "sources": [operand.number if isinstance(operand, Register) else None for operand in micro.operands]}
 
 
-def _kept(micro: Micro) -> dict[str, int]:
+def _extension(micro: Micro) -> dict[str, int]:
     access = micro.instruction.access if micro.op in (Op.LD, Op.ST) else Access.B32
     return {"size": access.size.bit_length() - 1, "signed": int(micro.op is Op.LD and access.name.startswith("S"))}
 
@@ -53,7 +53,7 @@ def found(issued: data.Const) -> dict[str, object]:
         **{name: issued[name] for name in ("saus", "latency", "divide", "collect", "load", "vector", "predicates")},
         "registers": {number for number in sources if number is not None}, "sources": sources,
         "destination": named(operation.destination), "predicate": named(operation.predicate), "pc": operation.pc,
-        "mask": operation.mask, "size": issued.kept.size, "signed": issued.kept.signed}
+        "mask": operation.mask, "size": issued.extension.size, "signed": issued.extension.signed}
 
 
 def test_random_micro_operations() -> None:

@@ -17,7 +17,7 @@ from warploom.rtl.fg_simt.issue_ports import SAUS
 from warploom.rtl.fg_simt.lanes import Lanes
 from warploom.rtl.fg_simt.memory_unit import MemoryUnit
 from warploom.rtl.fg_simt.micro import PAYLOAD, MicroDecoder
-from warploom.rtl.fg_simt.sau_ports import KEPT
+from warploom.rtl.fg_simt.sau_ports import EXTENSION
 from warploom.rtl.l1.crossbars import REQUEST_PORTS, RESPONSE_PORTS
 from warploom.rtl.l1.ports import request_stream
 from warploom.rtl.observation import Shown, gather, probe_port, show
@@ -49,7 +49,7 @@ class Engine(wiring.Component):
         self._probe = probe
         self._host, self._fetch = Host(probe=probe), Fetch(probe=probe)
         self._control = ControlProcessor(affine=affine, probe=probe)
-        self._decoder, self._issue = MicroDecoder(), IssueUnit(payload=PAYLOAD, kept=KEPT, probe=probe)
+        self._decoder, self._issue = MicroDecoder(), IssueUnit(payload=PAYLOAD, extension=EXTENSION, probe=probe)
         self._lanes, self._memory = Lanes(probe=probe), MemoryUnit(probe=probe)
         super().__init__({
             **MEMORY_PORTS, "halted": Out(1), "status": Out(32), **(probe_port(self.observe()) if probe else {}),

@@ -31,7 +31,7 @@ class IssueUnit(wiring.Component):
     Parameters
     ----------
     payload : the shape of what lanes and SMU need of an operation, beside registers, mask and PC.
-    kept : the shape of what the SLU needs of a load.
+    extension : the shape of a load's `extension` (`warploom.rtl.fg_simt.issue_ports.micro`).
     probe : a port with the observed values of the previous cycle.
 
     Members
@@ -50,14 +50,14 @@ class IssueUnit(wiring.Component):
     quiet : queues are empty, and all results are written. Accesses are not counted: they are in flight.
     """
 
-    def __init__(self, *, payload: ShapeLike, kept: ShapeLike, probe: bool = False) -> None:
-        self._micro, self._probe = micro(payload, kept), probe
-        self._sgu, self._slu = Groups(layout=access(payload)), Groups(layout=write_back(kept))
+    def __init__(self, *, payload: ShapeLike, extension: ShapeLike, probe: bool = False) -> None:
+        self._micro, self._probe = micro(payload, extension), probe
+        self._sgu, self._slu = Groups(layout=access(payload)), Groups(layout=write_back(extension))
         self._saus = (Groups(layout=operation(payload)), DividingGroups(layout=operation(payload)))
         self._scoreboard, self._mask = Scoreboard(), BranchMask()
         self._ports, self._srf = [WritePort() for _ in range(SAUS)], StorageClaims()
         self._siq = FirstQueue(shape=self._micro, depth=SIQ_ENTRIES)
-        self._waiting = data.StructLayout({**({"pc": PC_BITS} if probe else {}), "write_back": write_back(kept)})
+        self._waiting = data.StructLayout({**({"pc": PC_BITS} if probe else {}), "write_back": write_back(extension)})
         self._slwq = SyncFIFO(width=self._waiting.size, depth=SLWQ_ENTRIES)
         self._signals()
         super().__init__({
@@ -68,7 +68,7 @@ class IssueUnit(wiring.Component):
             "holds": In(data.ArrayLayout(LANES, SAUS)),
             "sau": Out(reading(operation(payload))).array(SAUS),
             "sgu": Out(reading(access(payload))),
-            "slu": Out(reading(write_back(kept))),
+            "slu": Out(reading(write_back(extension))),
             "accesses": Out(1), "accessed": Out(ISSUED),
             "mask": Out(GROUPS * LANES),
             "resolved": Out(1),
@@ -153,7 +153,7 @@ class IssueUnit(wiring.Component):
             sent.place.eq(place),
             self._slwq.w_en.eq(self._accesses & first.load),
             self._slwq.w_data.eq(Cat(*([first.operation.pc] if self._probe else []), first.operation.destination,
-                                     place, first.kept)),
+                                     place, first.extension)),
             self._slu.start.valid.eq(self._writes_back), self._slu.start.payload.eq(self._load.write_back),
             self.accesses.eq(self._accesses), self.accessed.loads.eq(first.load),
             self.accessed.vector.eq(first.vector), self.accessed.entry.eq(place),

@@ -38,7 +38,7 @@ def operation(payload: ShapeLike) -> data.StructLayout:
                               "destination": REGISTER, "predicate": PREDICATE, "payload": payload})
 
 
-def micro(payload: ShapeLike, kept: ShapeLike) -> data.StructLayout:
+def micro(payload: ShapeLike, extension: ShapeLike) -> data.StructLayout:
     """An operation that the CP sends.
 
     saus : the SAUs that can execute it, SAU0 in bit 0; none: it goes to the SGU.
@@ -47,11 +47,11 @@ def micro(payload: ShapeLike, kept: ShapeLike) -> data.StructLayout:
         load. Divisions and loads write no predicate.
     predicates : all predicates that are read.
     operation : for lanes and SMU.
-    kept : of a load, what the SLU needs beside the register.
+    extension : of a load, how its bytes become a word: all that the SLU needs beside the register.
     """
     return data.StructLayout({
         "saus": SAUS, "latency": LATENCY_BITS, "divide": 1, "collect": 1, "load": 1, "vector": 1,
-        "predicates": PREDICATES, "operation": operation(payload), "kept": kept})
+        "predicates": PREDICATES, "operation": operation(payload), "extension": extension})
 
 
 def access(payload: ShapeLike) -> data.StructLayout:
@@ -59,9 +59,9 @@ def access(payload: ShapeLike) -> data.StructLayout:
     return data.StructLayout({"operation": operation(payload), "load": 1, "vector": 1, "place": PLACE})
 
 
-def write_back(kept: ShapeLike) -> data.StructLayout:
+def write_back(extension: ShapeLike) -> data.StructLayout:
     """An operation of the SLU: the register of a load gets what is at its place in the SLDQs."""
-    return data.StructLayout({"destination": REGISTER, "place": PLACE, "kept": kept})
+    return data.StructLayout({"destination": REGISTER, "place": PLACE, "extension": extension})
 
 
 def reading(layout: ShapeLike) -> wiring.Signature:

@@ -16,7 +16,7 @@ from warploom.rtl.fg_simt.memory_ports import ARRIVING, PLACE_BITS, WORDS
 from warploom.rtl.fg_simt.micro import PAYLOAD
 from warploom.rtl.fg_simt.predicate_masks import PredicateMasks
 from warploom.rtl.fg_simt.sau import FirstSau, SecondSau
-from warploom.rtl.fg_simt.sau_ports import KEPT, RESULT
+from warploom.rtl.fg_simt.sau_ports import EXTENSION, RESULT
 from warploom.rtl.fg_simt.slu import LoadUnit
 from warploom.rtl.fg_simt.srf import SimtRegisterFile
 from warploom.rtl.fg_simt.threads import POINT, POSITION
@@ -53,7 +53,7 @@ class Lanes(wiring.Component):
         super().__init__({
             "block": In(LAUNCH_BLOCK), "position": In(POSITION),
             "sau": In(reading(operation(PAYLOAD))).array(SAUS), "sgu": In(reading(access(PAYLOAD))),
-            "slu": In(reading(write_back(KEPT))),
+            "slu": In(reading(write_back(EXTENSION))),
             "holds": Out(data.ArrayLayout(LANES, SAUS)), "discard": In(1),
             "arrive": Out(1), "arriving": Out(ARRIVING), "place": Out(PLACE_BITS), "words": In(WORDS),
             **({"written": Out(data.ArrayLayout(RESULT, SAUS + 1))} if probe else {}),

@@ -11,7 +11,7 @@ from warploom.arch.isa import PT, Op
 from warploom.arch.modifiers import Access
 from warploom.rtl.fg_simt.issue_ports import SAUS as SAU_COUNT
 from warploom.rtl.fg_simt.issue_ports import SOURCES, micro
-from warploom.rtl.fg_simt.sau_ports import KEPT
+from warploom.rtl.fg_simt.sau_ports import EXTENSION
 from warploom.rtl.interfaces import struct
 
 OPERAND = struct(OPERAND_FIELDS)
@@ -28,7 +28,7 @@ PAYLOAD = data.StructLayout({
     "operands": data.ArrayLayout(OPERAND, SOURCES)})
 """What the lanes need of an operation beside its registers, mask and PC."""
 
-ISSUED = micro(PAYLOAD, KEPT)
+ISSUED = micro(PAYLOAD, EXTENSION)
 """An operation as the issue unit has it."""
 
 SAUS = {Unit.EITHER: 0b11, Unit.FIRST: 0b01, Unit.SECOND: 0b10, Unit.DIVIDE: 0b10, Unit.SGU: 0}
@@ -82,8 +82,8 @@ class MicroDecoder(wiring.Component):
             issued.vector.eq(given.kind == Kind.VECTOR.value),
             issued.load.eq(one_of(given.op, LOADS)),
             issued.predicates.eq(self._read(m)),
-            issued.kept.size.eq(size_of(given.op, given.modifiers)),
-            issued.kept.signed.eq(_is_signed(given.op, given.modifiers)),
+            issued.extension.size.eq(size_of(given.op, given.modifiers)),
+            issued.extension.signed.eq(_is_signed(given.op, given.modifiers)),
             *(payload[name].eq(given[name]) for name in ("op", "modifiers", "offset", "operands")),
             *(payload[name].eq(Cat(given[name], given[f"{name}_not"])) for name in ("guard", "pred")),
         ]

@@ -22,7 +22,7 @@ RESULT = data.StructLayout({
 """Results of a group: register and predicate are valid if there is a result for them in this cycle. Lanes that do not
 `execute` keep what they have."""
 
-KEPT = data.StructLayout({"size": SIZE_BITS, "signed": 1})
+EXTENSION = data.StructLayout({"size": SIZE_BITS, "signed": 1})
 """What the SLU needs of a load beside its register: bytes of an element as logarithm (2 of an atomic), and whether it
 is extended with its sign."""
 

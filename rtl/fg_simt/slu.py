@@ -9,7 +9,7 @@ from warploom.arch.config import LANES as THREADS
 from warploom.arch.fg_simt.sizes import GROUPS, LANES, SLWQ_ENTRIES
 from warploom.rtl.fg_simt.issue_ports import reading, write_back
 from warploom.rtl.fg_simt.memory_ports import ARRIVING, PLACE_BITS, WORDS
-from warploom.rtl.fg_simt.sau_ports import KEPT, RESULT, written
+from warploom.rtl.fg_simt.sau_ports import EXTENSION, RESULT, written
 
 
 class LoadUnit(wiring.Component):
@@ -25,7 +25,7 @@ class LoadUnit(wiring.Component):
 
     def __init__(self) -> None:
         super().__init__({
-            "arrive": In(1), "arriving": In(ARRIVING), "read": In(reading(write_back(KEPT))),
+            "arrive": In(1), "arriving": In(ARRIVING), "read": In(reading(write_back(EXTENSION))),
             "place": Out(PLACE_BITS), "words": In(WORDS), "write": Out(RESULT),
         })
 
@@ -37,7 +37,7 @@ class LoadUnit(wiring.Component):
             result.destination.number.eq(read.destination.number),
             result.destination.valid.eq(self.read.valid & read.destination.valid),
             result.group.eq(self.read.group), result.execute.eq(self._executing(m)),
-            *(word.eq(extended(loaded, read.kept)) for word, loaded in zip(result.words, self.words, strict=True)),
+            *(word.eq(extended(loaded, read.extension)) for word, loaded in zip(result.words, self.words, strict=True)),
             self.write.eq(written(m, result)),
         ]
         return m
@@ -60,7 +60,7 @@ class LoadUnit(wiring.Component):
         return now[:LANES]
 
 
-def extended(word: Value, kept: data.View) -> Value:
+def extended(word: Value, extension: data.View) -> Value:
     """The element at the low end of a word, as a word."""
-    low = Cat(word[:8], Mux(kept.size == 0, (kept.signed & word[7]).replicate(8), word[8:16]))
-    return Mux(kept.size[1], word, Cat(low, (kept.signed & low[15]).replicate(16)))
+    low = Cat(word[:8], Mux(extension.size == 0, (extension.signed & word[7]).replicate(8), word[8:16]))
+    return Mux(extension.size[1], word, Cat(low, (extension.signed & low[15]).replicate(16)))

@@ -77,8 +77,9 @@ def _arriving(outer: Tampered, m: Module, **values: Any) -> dict[str, Value]:
 def _unsigned(outer: Tampered, m: Module) -> dict[str, Value]:
     """Bytes have no sign."""
     operation = Signal(outer.read.operation.shape())
+    extension = outer.read.operation.extension
     m.d.comb += [operation.eq(outer.read.operation),
-                 operation.kept.signed.eq(outer.read.operation.kept.signed & (outer.read.operation.kept.size != 0))]
+                 operation.extension.signed.eq(extension.signed & (extension.size != 0))]
     return {"read__operation": operation.as_value()}
 
 

@@ -138,7 +138,7 @@ class IssueCheck:
         """Remember what issues, for the outputs of the next cycles."""
         if issued.what == 2:
             sent, place = self._loads.popleft()
-            fields = {"destination": sent.destination, "place": place, "kept": sent.kept}
+            fields = {"destination": sent.destination, "place": place, "extension": sent.extension}
             self._history.add(cycle, SLU, sent, fields)
         elif issued.what == 1:
             assert first is not None

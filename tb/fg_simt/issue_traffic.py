@@ -9,7 +9,7 @@ from warploom.arch.fg_simt.micro import Kind, Unit
 from warploom.arch.fg_simt.sizes import DIVIDE_INTERVAL, GROUPS, REGISTERS, SLWQ_ENTRIES, SMRQ_ROWS
 from warploom.golden_model.fg_simt.issue import Units
 
-PAYLOAD_BITS, KEPT_BITS = 12, 3
+PAYLOAD_BITS, EXTENSION_BITS = 12, 3
 SAUS = {Unit.EITHER: 0b11, Unit.FIRST: 0b01, Unit.SECOND: 0b10, Unit.DIVIDE: 0b10, Unit.SGU: 0}
 
 
@@ -25,7 +25,7 @@ class Sent(NamedTuple):
     loads: bool
     mask: int = 0
     payload: int = 0
-    kept: int = 0
+    extension: int = 0
 
     @property
     def operation(self) -> dict[str, Any]:
@@ -46,7 +46,7 @@ class Sent(NamedTuple):
         latency = {Unit.DIVIDE: 5, Unit.SGU: 1}.get(self.unit, self.latency)
         return {"saus": SAUS[self.unit], "latency": latency, "divide": int(self.unit is Unit.DIVIDE),
                 "collect": int(self.kind is Kind.COLLECT), "load": int(self.loads),
-                "vector": int(self.kind is Kind.VECTOR), "operation": self.operation, "kept": self.kept,
+                "vector": int(self.kind is Kind.VECTOR), "operation": self.operation, "extension": self.extension,
                 "predicates": sum(1 << number - REGISTERS for number in self.reads if number >= REGISTERS)}
 
     @property
@@ -118,7 +118,7 @@ class Program:
             writes.append(REGISTERS + rng.choice(self._predicates))
         return Sent(form.kind, form.unit, form.latency, rng.getrandbits(24),
                     (*sorted(registers), *(REGISTERS + number for number in sorted(read))), tuple(writes), form.loads,
-                    rng.getrandbits(32), rng.getrandbits(PAYLOAD_BITS), rng.getrandbits(KEPT_BITS))
+                    rng.getrandbits(32), rng.getrandbits(PAYLOAD_BITS), rng.getrandbits(EXTENSION_BITS))
 
 
 class Neighbours(Units[Sent], Protocol):

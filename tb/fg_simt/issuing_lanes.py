@@ -13,7 +13,7 @@ from warploom.rtl.fg_simt.issue import IssueUnit
 from warploom.rtl.fg_simt.lanes import Lanes
 from warploom.rtl.fg_simt.memory_ports import ARRIVING, PLACE_BITS, WORDS
 from warploom.rtl.fg_simt.micro import MICRO, PAYLOAD, MicroDecoder
-from warploom.rtl.fg_simt.sau_ports import KEPT, RESULT
+from warploom.rtl.fg_simt.sau_ports import EXTENSION, RESULT
 from warploom.rtl.fg_simt.threads import POSITION
 
 
@@ -38,7 +38,7 @@ class IssuingLanes(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.decoder = decoder = MicroDecoder()
-        m.submodules.issue = issue = IssueUnit(payload=PAYLOAD, kept=KEPT)
+        m.submodules.issue = issue = IssueUnit(payload=PAYLOAD, extension=EXTENSION)
         m.submodules.lanes = lanes = self._lanes
         for number, port in enumerate(issue.sau):
             wiring.connect(m, port, lanes.sau[number])

@@ -15,14 +15,14 @@ from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.fg_simt.issue_check import POINTS, IssueCheck
 from warploom.tb.fg_simt.issue_replay import Replayed, Step, record
-from warploom.tb.fg_simt.issue_traffic import KEPT_BITS, PAYLOAD_BITS, Behind, Program
+from warploom.tb.fg_simt.issue_traffic import EXTENSION_BITS, PAYLOAD_BITS, Behind, Program
 
 BENCH = "warploom.tb.fg_simt.test_issue"
 CYCLES = 12000
 REPLAYED = 2500
 """Cycles of each program."""
 
-SMALL: dict[str, Any] = {"payload": PAYLOAD_BITS, "kept": KEPT_BITS, "probe": True}
+SMALL: dict[str, Any] = {"payload": PAYLOAD_BITS, "extension": EXTENSION_BITS, "probe": True}
 
 
 class Traffic:

@@ -20,7 +20,7 @@ from warploom.tb.fg_simt.sau_check import NOTHING, Fields, shown
 BENCH = "warploom.tb.fg_simt.test_slu"
 CYCLES = 3000
 
-KEPT = {(access.size.bit_length() - 1, int(access in (Access.S8, Access.S16))): access for access in Access}
+EXTENSION = {(access.size.bit_length() - 1, int(access in (Access.S8, Access.S16))): access for access in Access}
 POINTS = (*(access.name for access in Access), "negative byte", "vector load", "no lane executes", "row of a store",
           "loads nothing", "entry is taken again before the last group")
 
@@ -43,9 +43,9 @@ def stimuli() -> Iterator[Stimulus]:
             for place in range(SLWQ_ENTRIES * GROUPS)]
     yield from fill
     while True:
-        size, signed = rng.choice(list(KEPT))
+        size, signed = rng.choice(list(EXTENSION))
         entry = rng.randrange(SLWQ_ENTRIES)
-        operation = {"kept": {"size": size, "signed": signed}, "place": entry,
+        operation = {"extension": {"size": size, "signed": signed}, "place": entry,
                      "destination": {"number": rng.randrange(REGISTERS), "valid": int(rng.random() < 0.9)}}
         for group in range(GROUPS):
             yield {"arrive": int(rng.random() < 0.6), "arriving": row(rng, entry), "words": rng.getrandbits(32 * LANES),
@@ -79,7 +79,7 @@ class LoadCheck:
             self._keep(self._codecs["arriving"].unpack(seen["arriving"])["row"], first if seen["read__valid"] else None)
 
     def _read(self, seen: Observation, read: Fields, execute: int) -> Fields:
-        access = KEPT[read["kept"]["size"], read["kept"]["signed"]]
+        access = EXTENSION[read["extension"]["size"], read["extension"]["signed"]]
         words = np.array(self._codecs["words"].array(seen["words"]), np.uint32)
         given = extended(words, Instruction(op=Op.LD, access=access)).tolist()
         hit = self._coverage.hit

@@ -118,7 +118,7 @@ BASELINE = Mechanism(
         Unit("SharedLoads", "warploom.rtl.fg_simt.shared_loads.SharedLoads", probe=PROBE, alone=True),
         Unit("Fragments", "warploom.rtl.fg_simt.fragments.Fragments", probe=PROBE, alone=True),
         Unit("Threads", "warploom.rtl.fg_simt.threads.Threads", alone=True),
-        Unit("IssueUnit", "warploom.rtl.fg_simt.issue.IssueUnit", fixed={"payload": 192, "kept": 3}, probe=PROBE,
+        Unit("IssueUnit", "warploom.rtl.fg_simt.issue.IssueUnit", fixed={"payload": 192, "extension": 3}, probe=PROBE,
              alone=True),
         Unit("MemoryUnit", "warploom.rtl.fg_simt.memory_unit.MemoryUnit", probe=PROBE, alone=True),
         Unit("Engine", "warploom.rtl.fg_simt.engine.Engine", {"affine": "affine"}, probe=PROBE, alone=True),
