@@ -1,4 +1,4 @@
-"""What all tests have: a place of their tree for what is kept, a seed of their own (`warploom.tb.seeds`), at the end
+"""What all tests have: a cache in their tree, a seed of their own (`warploom.tb.seeds`), at the end
 how to get the same ones again and the processor time that they took, the worker that has their hardware, and garbage
 collected as rarely as by the command line.
 """

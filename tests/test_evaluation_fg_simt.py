@@ -7,8 +7,8 @@ import pytest
 
 from warploom.cli import main
 from warploom.evaluation import fg_simt
+from warploom.evaluation.cached import Sized
 from warploom.evaluation.fg_simt import PUBLISHED, WORK, OnEngine
-from warploom.evaluation.kept import Sized
 from warploom.fg_simt.programs import NAMES
 
 FOUND = OnEngine(

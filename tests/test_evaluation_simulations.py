@@ -46,7 +46,7 @@ PAIR = {name: config for name, config in coalescing.configurations(SMALL).items(
 PLACED = json.dumps({
     "times": {setting(policy, count, mhz): 1000 for policy in Policy for count in COUNTS for mhz in SPEEDS},
     "loads": dict.fromkeys(INPUTS, 100.0), "most": {}})
-"""A kernel as threads, as it is kept."""
+"""A kernel as threads, as it is cached."""
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def folder(monkeypatch, tmp_path):
     return tmp_path / "simulations"
 
 
-def test_simulations_are_those_of_the_model_and_are_kept(folder, monkeypatch):
+def test_simulations_are_those_of_the_model_and_are_cached(folder, monkeypatch):
     wanted, heard = cases(["vector_add"], "tiny", PAIR), []
     first = simulate_all(wanted, heard.append)
     assert not first.failed
@@ -75,7 +75,7 @@ def test_simulations_are_those_of_the_model_and_are_kept(folder, monkeypatch):
 
 
 def test_a_gpu_is_a_machine(folder, monkeypatch):
-    """Its memory is kept, too; another field of it is another machine."""
+    """Its memory is cached, too; another field of it is another machine."""
     gpu = GpuConfig.preset("k20x").with_settings(["sms=2", "hints=on"])
     wanted = cases(["vector_add"], "tiny", {"gpu": gpu, "slow": gpu.with_settings(["l2_latency=300"])})
     runs = simulate_all(wanted, lambda case: None).runs["vector_add"]
@@ -88,11 +88,11 @@ def test_a_gpu_is_a_machine(folder, monkeypatch):
     assert simulate_all(wanted, lambda case: None).runs["vector_add"] == runs and not left
 
 
-@pytest.mark.parametrize("kept_as", ["null", "[1]", '{"statistics": {}, "values": {}}'])
-def test_a_file_of_another_version_is_made_again(kept_as, folder, monkeypatch):
+@pytest.mark.parametrize("cached_as", ["null", "[1]", '{"statistics": {}, "values": {}}'])
+def test_a_file_of_another_version_is_made_again(cached_as, folder, monkeypatch):
     monkeypatch.setattr(points, "compute", in_this_process)
     wanted = cases(["vector_add"], "tiny", {"wid_off": PAIR["wid_off"]})
-    store.text(SIMULATION.key(wanted[0], store.sources(*SIMULATION.sources)), lambda _: kept_as)
+    store.text(SIMULATION.key(wanted[0], store.sources(*SIMULATION.sources)), lambda _: cached_as)
     run = SIMULATION.read(wanted[0], SIMULATION.make(wanted[0]))
     assert simulate_all(wanted, lambda case: None).runs == {"vector_add": {"wid_off": run}}
 

@@ -26,7 +26,7 @@ def test_row_of_samples() -> None:
 
 
 def test_counts_of_a_run() -> None:
-    """By SM, of which two get blocks of most launches; the text that is kept has all."""
+    """By SM, of which two get blocks of most launches; the cached text has all."""
     case = Case("bfs_levels", "tiny", "mem_ra", MACHINES["mem_ra"])
     found = tfet_sms.measured(case)
     assert len(found.requests) == len(found.served) == 4 and sum(found.served)

@@ -12,8 +12,8 @@ from warploom.arch.launch import Launch
 from warploom.arch.program import Program
 from warploom.cli import main
 from warploom.evaluation import characteristics
+from warploom.evaluation.cached import Sized
 from warploom.evaluation.characteristics import COUNTS, KINDS, averages, by_workload, groups
-from warploom.evaluation.kept import Sized
 from warploom.golden_model.trace import NONE, Trace, WarpTrace
 
 HALF, ALL = 0x0000FFFF, 0xFFFFFFFF

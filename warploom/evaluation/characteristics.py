@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from warploom.arch.isa import Instruction, Op, Pipe
+from warploom.evaluation.cached import of_traces
 from warploom.evaluation.figures import Figure, Series
-from warploom.evaluation.kept import of_traces
 from warploom.evaluation.metrics import share
 from warploom.evaluation.workloads import SEVEN, listed, on_list
 from warploom.golden_model.statistics import added

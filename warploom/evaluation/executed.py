@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from warploom.arch.isa import Instruction, Op
+from warploom.evaluation.cached import of_traces
 from warploom.evaluation.characteristics import FLOATING
-from warploom.evaluation.kept import of_traces
 from warploom.golden_model.hints.stack import SimtStack
 from warploom.golden_model.trace import Trace, WarpTrace
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from warploom.arch.fg_simt.image import Image
 from warploom.arch.mechanisms import Affine
-from warploom.evaluation import kept
+from warploom.evaluation import cached
+from warploom.evaluation.cached import Sized
 from warploom.evaluation.figures import Groups
-from warploom.evaluation.kept import Sized
 from warploom.evaluation.metrics import share
 from warploom.fg_simt.images import Started, image
 from warploom.fg_simt.programs import NAMES, started
@@ -137,10 +137,10 @@ def _name(what: str, point: Sized) -> str:
     return f"{what}-{point.workload}-{point.size}"
 
 
-SOURCES = (*kept.SOURCES, "warploom/fg_simt", "warploom/evaluation/fg_simt.py")
+SOURCES = (*cached.SOURCES, "warploom/fg_simt", "warploom/evaluation/fg_simt.py")
 
-WORK = kept.Work(_make, _read, partial(_name, "fg-simt"), Sized._asdict, SOURCES)
+WORK = cached.Work(_make, _read, partial(_name, "fg-simt"), Sized._asdict, SOURCES)
 """A program on the engine in all these ways."""
 
-COUNTING = kept.Work(_count, _counted, partial(_name, "fg-simt-counts"), Sized._asdict, SOURCES)
+COUNTING = cached.Work(_count, _counted, partial(_name, "fg-simt-counts"), Sized._asdict, SOURCES)
 """A program on the ideal memory alone, which takes a tenth of the time."""

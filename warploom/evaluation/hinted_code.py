@@ -10,7 +10,7 @@ from warploom.arch.isa import PT, RZ, Instruction, Op, Pipe
 from warploom.arch.order_hints import Hint
 from warploom.arch.program import Program
 from warploom.compiler.hints import hinted
-from warploom.evaluation.kept import of_traces
+from warploom.evaluation.cached import of_traces
 from warploom.golden_model.trace import Trace
 
 _NO_ALU = frozenset({Op.LD, Op.ST, Op.ATOM, Op.RED, Op.BRA, Op.EXIT, Op.BAR, Op.BARRED, Op.MEMBAR, Op.TRAP, Op.NOP})

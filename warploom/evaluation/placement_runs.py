@@ -1,9 +1,9 @@
-"""Kernels as threads under both schedulers: run times and loads, simulated once and kept."""
+"""Kernels as threads under both schedulers: run times and loads, simulated once and cached."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from warploom.evaluation.kept import of_traces
+from warploom.evaluation.cached import of_traces
 from warploom.golden_model.trace import Trace
 from warploom.placement.outcome import Outcome
 from warploom.placement.policy import Policy

@@ -6,8 +6,8 @@ from itertools import groupby
 from statistics import fmean
 
 from warploom.arch.config import SmConfig
+from warploom.evaluation.cached import of_traces
 from warploom.evaluation.figures import Run, Runs
-from warploom.evaluation.kept import of_traces
 from warploom.evaluation.simulations import Case
 from warploom.evaluation.simulations import cases as all_cases
 from warploom.golden_model.sample import evenly

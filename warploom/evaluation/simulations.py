@@ -1,5 +1,5 @@
 """Every workload under every configuration of an experiment: simulated once, on all processors or on a cluster, and
-kept."""
+cached."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.errors import WarploomError
 from warploom.arch.gpu import GpuConfig, Machine, sm_of
 from warploom.compiler.writeback_hints import annotate_for
-from warploom.evaluation import kept
+from warploom.evaluation import cached
 from warploom.evaluation.affine_structure import Structure, structure
 from warploom.evaluation.bypassing_reuse import Reuse, reuse
 from warploom.evaluation.figures import Launched, Run, Runs
@@ -27,7 +27,7 @@ from warploom.golden_model.statistics import Statistics, scaled, total
 from warploom.golden_model.trace import Trace
 from warploom.golden_model.values import Values, values
 
-SOURCES = (*kept.SOURCES, "warploom/evaluation/bypassing_reuse.py", "warploom/evaluation/affine_structure.py",
+SOURCES = (*cached.SOURCES, "warploom/evaluation/bypassing_reuse.py", "warploom/evaluation/affine_structure.py",
            "warploom/evaluation/toggling.py")
 """The inputs of a result, beside its configuration."""
 
@@ -85,8 +85,8 @@ def arranged(wanted: Sequence[Case], found: Results) -> Simulated:
 
 
 def results(wanted: Iterable[Case], done: Callable[[Case], None], scheduler: str | None = None) -> Results:
-    """The results of cases, as `kept.results` has them."""
-    return kept.results(SIMULATION, wanted, done, scheduler)
+    """The results of cases, as `cached.results` has them."""
+    return cached.results(SIMULATION, wanted, done, scheduler)
 
 
 def _name(case: Case) -> str:
@@ -119,7 +119,7 @@ def _run(case: Case) -> str:
     })
 
 
-SIMULATION = kept.Work(_run, _decode, _name, _inputs, SOURCES)
+SIMULATION = cached.Work(_run, _decode, _name, _inputs, SOURCES)
 
 
 def timed(

@@ -11,10 +11,10 @@ from warploom import report
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, WarploomError, one_line
 from warploom.arch.gpu import GpuConfig, Machine, sm_of
-from warploom.evaluation import kept
+from warploom.evaluation import cached
+from warploom.evaluation.cached import Sized, Work
 from warploom.evaluation.experiments import BLOCKS, EXPERIMENTS, MACHINE, WORKLOADS
 from warploom.evaluation.figures import Groups, Runs
-from warploom.evaluation.kept import Sized, Work
 from warploom.evaluation.simulations import Case, Results, arranged, cases, results
 from warploom.evaluation.workloads import remaining, sized
 
@@ -109,7 +109,7 @@ class Study:
         """The results of work on every case. Raises the first error."""
         wanted = self.cases()
         with report.counting(doing, len(wanted)) as done:
-            known = kept.results(work, wanted, lambda case: done(f"{case.workload}, {case.setting}"),
+            known = cached.results(work, wanted, lambda case: done(f"{case.workload}, {case.setting}"),
                                  self.wanted.scheduler)
         found: dict[Case, R] = {}
         for case in wanted:
@@ -123,7 +123,7 @@ class Study:
         """The results of work on every workload. Raises the first error if all fail."""
         wanted = {name: Sized(name, sized(name, self.wanted.size)) for name in self.names}
         with report.counting(doing, len(wanted)) as done:
-            known = kept.results(work, wanted.values(), lambda point: done(point.workload), self.wanted.scheduler)
+            known = cached.results(work, wanted.values(), lambda point: done(point.workload), self.wanted.scheduler)
         found: dict[str, R] = {}
         errors: dict[str, WarploomError] = {}
         for name, point in wanted.items():

@@ -14,7 +14,7 @@ from statistics import fmean, median
 from typing import Any
 
 from warploom.arch.gpu import GpuConfig
-from warploom.evaluation import kept
+from warploom.evaluation import cached
 from warploom.evaluation.figures import Launched, Run, Runs
 from warploom.evaluation.metrics import gained, share
 from warploom.evaluation.simulations import Case, timed
@@ -204,5 +204,5 @@ def _inputs(case: Case) -> dict[str, Any]:
     return {"configuration": asdict(case.config), "workload": case.workload, "size": case.size, "blocks": case.blocks}
 
 
-WORK = kept.Work(_make, _read, _name, _inputs, (*kept.SOURCES, "warploom/evaluation/tfet_bounds.py",
+WORK = cached.Work(_make, _read, _name, _inputs, (*cached.SOURCES, "warploom/evaluation/tfet_bounds.py",
                                                "warploom/evaluation/simulations.py"))

@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from warploom.arch.gpu import GpuConfig
-from warploom.evaluation import kept
+from warploom.evaluation import cached
 from warploom.evaluation.metrics import share
 from warploom.evaluation.simulations import Case
 from warploom.evaluation.tfet import BASELINE, INTENSIVE, MACHINES, MEM_RA, MEMORY, TUBA_TRWS
@@ -109,4 +109,4 @@ def _inputs(case: Case) -> dict[str, Any]:
     return {"configuration": asdict(case.config), "workload": case.workload, "size": case.size, "blocks": case.blocks}
 
 
-WORK = kept.Work(_make, _read, _name, _inputs, (*kept.SOURCES, "warploom/evaluation/tfet_sms.py"))
+WORK = cached.Work(_make, _read, _name, _inputs, (*cached.SOURCES, "warploom/evaluation/tfet_sms.py"))

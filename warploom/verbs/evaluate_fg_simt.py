@@ -6,7 +6,7 @@ from warploom import report
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Affine
 from warploom.evaluation import fg_simt, fg_simt_energy, sensitivity
-from warploom.evaluation.kept import Sized, Work
+from warploom.evaluation.cached import Sized, Work
 from warploom.evaluation.study import Study
 from warploom.fg_simt.programs import NAMES
 from warploom.synth.compare import compare

@@ -1,4 +1,4 @@
-"""Results that are kept: looked up in the cache, or computed by workers and kept there.
+"""Cached results: looked up in the cache, or computed by workers and stored there.
 
 A result has all its inputs as its key, so that an interrupted evaluation continues where it stopped, and a second one
 has nothing to compute. A point that fails does not stop the others.
@@ -36,9 +36,9 @@ class Sized(NamedTuple):
 
 @dataclass(frozen=True)
 class Work(Generic[P, R]):
-    """A kind of work, by functions of modules, which workers import. `make` computes a point, as the text that is kept;
-    `read` decodes the text, and raises `LookupError`, `TypeError` or `ValueError` for that of another version; `name`
-    and `inputs` are of a point's key. Results depend on the files in `sources`, too."""
+    """A kind of work, by functions of modules, which workers import. `make` computes a point, as the text that is
+    cached; `read` decodes the text, and raises `LookupError`, `TypeError` or `ValueError` for that of another version;
+    `name` and `inputs` are of a point's key. Results depend on the files in `sources`, too."""
 
     make: Callable[[P], str]
     read: Callable[[P, str], R]
@@ -76,7 +76,7 @@ def _named(what: str, point: Sized) -> str:
 def results(
     work: Work[P, R], wanted: Iterable[P], done: Callable[[P], None], scheduler: str | None = None
 ) -> dict[P, R | WarploomError]:
-    """Every point with its result, or with the error that it raised. Computes what is not kept, each point once, in
+    """Every point with its result, or with the error that it raised. Computes what is not cached, each point once, in
     this order: on this machine, or on the cluster with this address. Calls `done` with each point when it ends. Raises
     `ToolError` if there is no such cluster."""
     store.need_place()
@@ -103,7 +103,7 @@ def _digest(sources: tuple[str, ...]) -> str:
 
 
 def _make(task: tuple[Work[P, Any], P, Key]) -> str:
-    """A result as it is kept; in a worker, which has a cache of its own if it is on another machine."""
+    """A result as it is cached; in a worker, which has a cache of its own if it is on another machine."""
     work, point, key = task
     if key.parts["sources"] != _digest(work.sources):
         raise ToolError(f"a worker on {gethostname()} has other sources of Warploom: install this version there")
