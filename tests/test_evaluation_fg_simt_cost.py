@@ -1,6 +1,7 @@
 """`warploom evaluate fg_simt_cost`: area, clock and energy of the engine, by rules that are checked by hand."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,6 @@ from warploom.evaluation.energy import Costs
 from warploom.evaluation.fg_simt import Executed
 from warploom.evaluation.fg_simt_energy import INNER, UNITS, Counted, counted, published, row, shares, texts
 from warploom.synth.report import Report, Row
-from warploom.verbs import evaluate_fg_simt
 
 COUNTS = {"instructions": 10, "lane_operations": 6, "simple_operations": 3, "fused_operations": 1,
           "access_operations": 2, "lane_threads": 100, "simple_threads": 50, "fused_threads": 20, "access_threads": 30,
@@ -30,10 +30,10 @@ def engine(**other: float) -> Report:
     return Report("small", "library", "typical", False, tuple(rows))
 
 
-ENGINES = {"off": engine(), "abm": engine(control_processor=3000.0)}
+ENGINES = engine(), engine(control_processor=3000.0)
 FOUND = Executed({"off": 200, "a": 160, "ab": 125, "abm": 100},
                  {"off": COUNTS} | {kind: {**COUNTS, "affine": 5} for kind in ("a", "ab", "abm")})
-KINDS = counted(FOUND, ENGINES)
+KINDS = counted(FOUND, *ENGINES)
 
 
 def test_parts_by_hand() -> None:
@@ -96,14 +96,26 @@ def test_a_row_and_its_texts() -> None:
     assert off["total"] == pytest.approx(100) and abm["total"] == pytest.approx(100 * values["abm"])
 
 
+def synthesised(config: SmConfig, units: Sequence[str], *, top: str) -> Report:
+    """Stands for synthesis: the rows of some units."""
+    assert top == "WholeEngine"
+    whole = ENGINES[config.affine.is_on]
+    return replace(whole, rows=tuple(row for row in whole.rows if row.unit in units))
+
+
+def test_only_the_control_processor_is_synthesised_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fg_simt_energy, "synthesise", synthesised)
+    assert fg_simt_energy.units(SmConfig.preset("small")) == ENGINES
+
+
 def test_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(fg_simt, "NAMES", {"cmult": "cmult"})
-    monkeypatch.setattr(evaluate_fg_simt, "synthesise", lambda config, units, *, top: ENGINES[config.affine.value])
+    monkeypatch.setattr(fg_simt_energy, "synthesise", synthesised)
     path = tmp_path / "cost.json"
     assert main(["evaluate", "fg_simt_cost", "--json", str(path)]) == 0
     document = json.loads(path.read_text())
     (program,) = document["engine_energy"]
     assert program["program"] == "cmult" and program["abm"] < program["a"] < 1
-    assert {unit["unit"] for unit in document["engine_units"]} == {one.unit for one in ENGINES["off"].rows}
+    assert {unit["unit"] for unit in document["engine_units"]} == {one.unit for one in ENGINES[0].rows}
     assert {row["assumption"] for row in document["sensitivity"]} >= {"logic", "tables", "ungated_clock", "idle_lanes"}
     assert "Fig. 8: energy" in capsys.readouterr().out

@@ -2,7 +2,7 @@
 of `energy.py` and the areas of the synthesised engine (docs/fg_simt.md, *Area and energy*)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
@@ -18,11 +18,18 @@ from warploom.evaluation.fg_simt import PUBLISHED, Executed
 from warploom.evaluation.metrics import gained
 from warploom.evaluation.sensitivity import Headline
 from warploom.synth.compare import logic_um2
+from warploom.synth.flow import synthesise
 from warploom.synth.report import Report, Row
+
+ENGINE = "WholeEngine"
+"""The engine with its L1, of which units are synthesised."""
 
 UNITS = ("control_processor", "host", "fetch", "issue_unit", "first_sau", "second_sau", "simt_register_file",
          "predicate_masks", "access_unit", "load_unit", "memory_unit", "data_cache", "instruction_cache", "axi_master")
 """Units of the engine with its L1, without the logic that connects them."""
+
+CHANGED = "control_processor"
+"""The only one of them that depends on the kind of affine execution."""
 
 INNER = ("simple_lane", "fused_lane", "conversion_lane", "product_lane", "division_lane", "address_lane", "constants",
          "cache_bank")
@@ -68,9 +75,8 @@ MEMORY = ("memory unit", "L1", "instructions")
 
 @dataclass(frozen=True)
 class Counted:
-    """What a program counts with a kind of affine execution, and the engine that does it: one without affine execution
-    or one with `abm`, which also stands for those with `a` and `ab`. `plain` is the logic that a control processor
-    without affine execution has, in um2."""
+    """What a program counts with a kind of affine execution, and the units of the engine that does it. `plain` are the
+    gates that a control processor without affine execution has, in um2."""
 
     counts: Mapping[str, int]
     cycles: int
@@ -157,13 +163,20 @@ class Counted:
         return sum(self.rows[unit].sequential_um2 for unit in UNITS) / FIGURES["flip_flop"]["area_um2"]
 
 
-def counted(found: Executed, engines: Mapping[str, Report]) -> dict[str, Counted]:
-    """A program with each kind of affine execution; `engines` are the reports without and with `abm`."""
-    rows = {kind: {row.unit: row for row in report.rows} for kind, report in engines.items()}
-    plain = rows[Affine.OFF.value]["control_processor"].combinational_um2
-    return {kind: Counted(counts, found.cycles[kind],
-                          rows[Affine.OFF.value if kind == Affine.OFF.value else Affine.ABM.value], plain)
+def counted(found: Executed, off: Report, abm: Report) -> dict[str, Counted]:
+    """A program with each kind of affine execution; `a` and `ab` have the units of `abm`."""
+    without, with_it = ({row.unit: row for row in report.rows} for report in (off, abm))
+    return {kind: Counted(counts, found.cycles[kind], without if kind == Affine.OFF.value else with_it,
+                          without[CHANGED].combinational_um2)
             for kind, counts in found.counts.items()}
+
+
+def units(config: SmConfig) -> tuple[Report, Report]:
+    """The units of the engine in a library of cells, without affine execution and with `abm`."""
+    off = synthesise(config.with_settings([f"affine={Affine.OFF.value}"]), (*UNITS, *INNER), top=ENGINE)
+    abm = synthesise(config.with_settings([f"affine={Affine.ABM.value}"]), (CHANGED,), top=ENGINE)
+    changed = {row.unit: row for row in abm.rows}
+    return off, replace(off, rows=tuple(changed.get(row.unit, row) for row in off.rows))
 
 
 def row(name: str, kinds: Mapping[str, Counted]) -> dict[str, Any]:

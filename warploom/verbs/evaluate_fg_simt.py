@@ -4,20 +4,15 @@ from typing import TypeVar
 
 from warploom import report
 from warploom.arch.config import SmConfig
-from warploom.arch.mechanisms import Affine
 from warploom.evaluation import fg_simt, fg_simt_energy, sensitivity
 from warploom.evaluation.cached import Sized, Work
 from warploom.evaluation.study import Study
 from warploom.fg_simt.programs import NAMES
 from warploom.synth.compare import compare
-from warploom.synth.flow import synthesise
 from warploom.verbs import Body
 from warploom.verbs.evaluate_hardware import UNITS, comparisons
 
 R = TypeVar("R")
-
-ENGINE = "WholeEngine"
-"""The engine with its L1, of which units are synthesised."""
 
 ENERGY = "energy and cycles relative to the engine without affine execution: ours (published)"
 
@@ -31,12 +26,10 @@ def show(study: Study) -> Body:
 
 def cost(study: Study) -> Body:
     """Figs. 7 and 8: the engine in gates, without affine execution and with `abm`, and the energy of all programs."""
-    wanted = (*fg_simt_energy.UNITS, *fg_simt_energy.INNER)
-    engines = {kind.value: synthesise(SmConfig.preset("small").with_settings([f"affine={kind.value}"]), wanted,
-                                      top=ENGINE) for kind in (Affine.OFF, Affine.ABM)}
-    units = compare(engines[Affine.OFF.value], engines[Affine.ABM.value])
+    engines = fg_simt_energy.units(SmConfig.preset("small"))
+    units = compare(*engines)
     report.table("Fig. 7: units of the engine without affine execution and with abm", UNITS, comparisons(units))
-    programs = {name: fg_simt_energy.counted(one, engines) for name, one in _programs(study, fg_simt.COUNTING).items()}
+    programs = {name: fg_simt_energy.counted(one, *engines) for name, one in _programs(study, fg_simt.COUNTING).items()}
     rows = [fg_simt_energy.row(name, kinds) for name, kinds in programs.items()]
     report.table(f"Fig. 8: {ENERGY}", fg_simt_energy.COLUMNS, [fg_simt_energy.texts(row) for row in rows])
     parts, carried = fg_simt_energy.shares(programs), sensitivity.rows(fg_simt_energy.HEADLINES, programs)
