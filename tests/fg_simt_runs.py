@@ -19,7 +19,8 @@ from warploom.golden_model.functional.executor import execute
 WAYS = tuple(Affine)
 
 FOREIGN = re.compile(
-    r"f64|sqrt|atom\.global\.(?:add\.u64|exch\.b64)|(?:div|rem)\.[us]64|bar\.red|\.local\.|(?:ld|atom)\.shared")
+    r"f64|rsqrt|sqrt\.approx|atom\.global\.(?:add\.u64|exch\.b64)|(?:div|rem)\.[us]64|bar\.red|\.local\.|"
+    r"(?:ld|atom)\.shared")
 """Instructions of random kernels that the engine does not execute, or that read what an earlier warp has left."""
 
 

@@ -46,12 +46,12 @@ def words_of(results: Iterable[object], instruction: Instruction) -> Words:
 
 ARITHMETIC: dict[Op, Callable[..., object]] = {
     Op.FADD: lambda a, b, c: a + b, Op.FMUL: lambda a, b, c: a * b, Op.FFMA: gmpy2.fma,
-    Op.FDIV: lambda a, b, c: a / b, Op.FRCP: lambda a, b, c: 1 / a,
+    Op.FDIV: lambda a, b, c: a / b, Op.FRCP: lambda a, b, c: 1 / a, Op.FSQRT: lambda a, b, c: gmpy2.sqrt(a),
 }
 
 
 def arithmetic(instruction: Instruction, operands: tuple[Words, ...], pred: np.ndarray) -> Words:
-    """FADD, FMUL, FFMA, FDIV and FRCP."""
+    """FADD, FMUL, FFMA, FDIV, FRCP and FSQRT."""
     columns = [numbers(flushed(words) if instruction.ftz else words) for words in operands]
     with gmpy2.context(single(instruction.rounding)):
         compute = ARITHMETIC[instruction.op]
@@ -141,7 +141,7 @@ def conversion(instruction: Instruction, operands: tuple[Words, ...], pred: np.n
 
 
 def division(instruction: Instruction, operands: tuple[Words, ...], pred: np.ndarray) -> Words:
-    """FDIV and FRCP; IDIV and IREM by integers of any length; by zero as the ISA says."""
+    """FDIV, FRCP and FSQRT; IDIV and IREM by integers of any length; by zero as the ISA says."""
     if instruction.op in ARITHMETIC:
         return arithmetic(instruction, operands, pred)
     kind = DType.S32 if instruction.signed else DType.U32

@@ -192,7 +192,7 @@ def test_uniform_branches_are_resolved_by_the_control_processor() -> None:
     assert uniform.kernel_cycles < lanes.kernel_cycles - 4 * 6  # four branches, of which none waits for a mask
 
 
-@pytest.mark.parametrize(("op", "distance"), [(Op.IADD, 2), (Op.IMUL, 4), (Op.FADD, 6), (Op.IDIV, 66)])
+@pytest.mark.parametrize(("op", "distance"), [(Op.IADD, 2), (Op.IMUL, 4), (Op.FADD, 6), (Op.IDIV, 66), (Op.FSQRT, 66)])
 def test_a_result_is_forwarded_in_the_cycle_in_which_it_is_written(op: Op, distance: int) -> None:
     def body(code: Assembler) -> None:
         code.op(op, 14, 0, 1)

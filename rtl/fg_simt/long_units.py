@@ -132,6 +132,6 @@ def product_unit() -> LaneUnit:
 
 
 def division_unit(*, probe: bool = False) -> LaneUnit:
-    """FDIV, FRCP, IDIV and IREM. The results of a group that enters in t are there in t + 21, from a register. `probe`
-    is that of the dividers."""
+    """FDIV, FRCP, FSQRT, IDIV and IREM. The results of a group that enters in t are there in t + 21, from a register.
+    `probe` is that of the dividers."""
     return LaneUnit(name="division_lane", lane=lambda: divide.Divider(probe=probe), decode=_decode_division)

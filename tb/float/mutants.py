@@ -108,6 +108,12 @@ MUTANTS = (
     _divide("prepare", "takes every integer as unsigned", lambda o, m: {"operands": changed(m, o.operands, signed=0)}),
     _divide("prepare", "does not flush", lambda o, m: {"operands": changed(m, o.operands, ftz=0)}),
     _divide("prepare", "gives a quotient by zero a sign", _negated),
+    _divide("prepare", "takes roots of negative numbers", lambda o, m: {"prepared": changed(
+        m, o.inner.prepared, nan=o.inner.prepared.nan & ~(o.operands.root & ~o.operands.a[:23].any()))}),
+    _divide("prepare", "halves odd exponents like even ones", lambda o, m: {"prepared": changed(
+        m, o.inner.prepared, dividend=Mux(o.operands.root & o.inner.prepared.dividend[31],
+                                          o.inner.prepared.dividend >> 1, o.inner.prepared.dividend))}),
+    _divide("loop", "divides instead of a root", lambda o, m: {"is_root": Const(0, 1)}),
     _divide("loop", "is always ready", lambda o, m: {"ready": Const(1, 1)}),
     _divide("align", "does not see that a quotient is inexact", lambda o, m: {"divided": changed(
         m, o.divided, left=Mux(o.divided.is_float, 0, o.divided.left))}),

@@ -11,13 +11,14 @@ from warploom.tb import runner
 from warploom.tb.bench import Checker, Ports, exercise
 from warploom.tb.float.bench import run_cases
 from warploom.tb.float.cases import FLAGS, Axes, Family
-from warploom.tb.float.words import SPECIAL_FLOATS, SPECIAL_INTEGERS, multiples, quotients
+from warploom.tb.float.words import SPECIAL_FLOATS, SPECIAL_INTEGERS, multiples, quotients, squares
 
 MODES: Axes = {"rounding": tuple(Rounding), "ftz": FLAGS}
 SIGNED: Axes = {"signed": FLAGS}
 
 FAMILIES = (Family(Op.FDIV, MODES, 2, SPECIAL_FLOATS, quotients),
             Family(Op.FRCP, MODES, 1, SPECIAL_FLOATS, quotients),
+            Family(Op.FSQRT, MODES, 1, SPECIAL_FLOATS, squares),
             Family(Op.IDIV, SIGNED, 2, SPECIAL_INTEGERS, multiples),
             Family(Op.IREM, SIGNED, 2, SPECIAL_INTEGERS, multiples))
 

@@ -95,6 +95,15 @@ def quotients(rng: np.random.Generator, count: int) -> list[Words]:
     return [_mixed(rng, a, short, floats(rng, count)), b, floats(rng, count)]
 
 
+def squares(rng: np.random.Generator, count: int) -> list[Words]:
+    """a near the square of a number, or of one between two numbers, or anything; b and c are unused. Half of those near
+    squares are not negative."""
+    root = floats(rng, count).view(np.float32).astype(np.float64)
+    between = root * (1 + 2.0 ** -24)
+    a = _mixed(rng, near(rng, root * root), near(rng, between * between), floats(rng, count))
+    return [np.where(rng.random(count) < 0.5, a & U32(0x7FFFFFFF), a), a, a]
+
+
 def integers(rng: np.random.Generator, count: int) -> list[Words]:
     """Integers of any length, and at the ends of types."""
     def some() -> Words:

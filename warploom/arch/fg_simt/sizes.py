@@ -37,17 +37,18 @@ LATENCY = {
                      Op.BREV, Op.ISETP, Op.SEL, Op.PLOP3, Op.S2R, Op.FMIN, Op.FMAX, Op.FSETP), 1),
     **dict.fromkeys((Op.FADD, Op.FMUL, Op.FFMA), 5),
     **dict.fromkeys((Op.CVT, Op.IMUL, Op.IMAD), 3),
-    **dict.fromkeys((Op.FDIV, Op.FRCP, Op.IDIV, Op.IREM), 20),
+    **dict.fromkeys((Op.FDIV, Op.FRCP, Op.FSQRT, Op.IDIV, Op.IREM), 20),
 }
 """Cycles of execution of the operations of the arithmetic units."""
 
 FIRST_SAU = frozenset({Op.FADD, Op.FMUL, Op.FFMA, Op.CVT})
 """Operations that only SAU0 executes."""
 
-SECOND_SAU = frozenset({Op.IMUL, Op.IMAD, Op.FDIV, Op.FRCP, Op.IDIV, Op.IREM})
+SECOND_SAU = frozenset({Op.IMUL, Op.IMAD, Op.FDIV, Op.FRCP, Op.FSQRT, Op.IDIV, Op.IREM})
 """Operations that only SAU1 executes."""
 
-DIVISIONS = frozenset({Op.FDIV, Op.FRCP, Op.IDIV, Op.IREM})
+DIVISIONS = frozenset({Op.FDIV, Op.FRCP, Op.FSQRT, Op.IDIV, Op.IREM})
+"""Operations of the divider, which also takes roots."""
 
 
 class Cause(IntEnum):
