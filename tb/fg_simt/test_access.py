@@ -13,7 +13,6 @@ from warploom.arch.fg_simt.sizes import LANES, SLWQ_ENTRIES
 from warploom.arch.isa import Op
 from warploom.golden_model.fg_simt.lanes import Lanes, mask_of
 from warploom.golden_model.fg_simt.micro import Micro
-from warploom.rtl.fg_simt.access import AccessUnit
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 from warploom.tb.codec import join
@@ -107,4 +106,4 @@ async def random_accesses(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 def test_access(seed: int) -> None:
-    runner.run(runner.build(SmConfig.preset("small"), "AccessUnit", component=AccessUnit()), BENCH, seed)
+    runner.run(runner.build(SmConfig.preset("small"), "AccessUnit"), BENCH, seed)

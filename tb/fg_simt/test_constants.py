@@ -8,7 +8,6 @@ import pytest
 from warploom.arch.config import SmConfig
 from warploom.arch.fg_simt.sizes import GROUPS, LANES
 from warploom.arch.interfaces import STRIDE_BITS
-from warploom.rtl.fg_simt.constants import Constants
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 
@@ -51,4 +50,4 @@ async def random_constants(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 def test_constants(seed: int) -> None:
-    runner.run(runner.build(SmConfig.preset("small"), "Constants", component=Constants()), BENCH, seed)
+    runner.run(runner.build(SmConfig.preset("small"), "Constants"), BENCH, seed)

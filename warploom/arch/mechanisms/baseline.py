@@ -107,6 +107,8 @@ BASELINE = Mechanism(
         Unit("SecondSau", "warploom.rtl.fg_simt.sau.SecondSau", probe=PROBE, alone=True),
         Unit("LoadUnit", "warploom.rtl.fg_simt.slu.LoadUnit", alone=True),
         Unit("AddressUnit", "warploom.rtl.fg_simt.address.AddressUnit", alone=True),
+        Unit("AccessUnit", "warploom.rtl.fg_simt.access.AccessUnit", alone=True),
+        Unit("Constants", "warploom.rtl.fg_simt.constants.Constants", alone=True),
         Unit("SimtRegisterFile", "warploom.rtl.fg_simt.srf.SimtRegisterFile", probe=PROBE, alone=True),
         Unit("PredicateMasks", "warploom.rtl.fg_simt.predicate_masks.PredicateMasks", alone=True),
         Unit("Lanes", "warploom.rtl.fg_simt.lanes.Lanes", probe=PROBE, alone=True),
