@@ -189,7 +189,8 @@ def test_uniform_branches_are_resolved_by_the_control_processor() -> None:
         code.branch("top", guard=0)
 
     lanes, uniform = (once(kernel(body), launch(), affine) for affine in (Affine.A, Affine.AB))
-    assert uniform.kernel_cycles < lanes.kernel_cycles - 4 * 6  # four branches, of which none waits for a mask
+    # four branches, of which none waits for a mask; but the comparison takes four cycles
+    assert uniform.kernel_cycles <= lanes.kernel_cycles - 4 * 4
 
 
 @pytest.mark.parametrize(("op", "distance"), [(Op.IADD, 2), (Op.IMUL, 4), (Op.FADD, 6), (Op.IDIV, 66), (Op.FSQRT, 66)])
@@ -202,6 +203,36 @@ def test_a_result_is_forwarded_in_the_cycle_in_which_it_is_written(op: Op, dista
     place = next(pc for pc, i in enumerate(program.instructions) if i.op is op and i.dst == 14)
     issued = observed(program, "issue_pc")
     assert issued.index(place + 1) - issued.index(place) == distance
+
+
+def _chain(op: Op) -> Program:
+    """Eight operations, each of which reads the result of the one before."""
+
+    def body(code: Assembler) -> None:
+        code.op(Op.MOV, 13, Imm(3))
+        for _ in range(8):
+            code.op(op, 13, 13, Imm(1))
+
+    return kernel(body)
+
+
+@pytest.mark.parametrize("op", [Op.LOP3, Op.IMUL])
+def test_an_attempt_takes_four_cycles_and_a_linear_one_takes_one(op: Op) -> None:
+    linear, other = (once(_chain(tried), launch(), Affine.A) for tried in (Op.IADD, op))
+    assert other.counts["affine"] == linear.counts["affine"]
+    assert other.kernel_cycles - linear.kernel_cycles == 8 * 3
+
+
+def test_a_taken_branch_takes_four_cycles() -> None:
+    def body(code: Assembler, branches: int) -> None:
+        for number in range(branches):
+            code.branch(f"behind {number}")
+            code.op(Op.NOP)
+            code.label(f"behind {number}")
+
+    ten, twenty = (once(kernel(partial(body, branches=count)), launch()).kernel_cycles
+                   for count in (10, 20))
+    assert twenty - ten == 10 * 4
 
 
 @pytest.mark.parametrize(("dst", "distance"), [(13, 1), (14, 50)])
@@ -326,4 +357,4 @@ def test_a_second_time_misses_hide_no_gain() -> None:
     ideal = {kind: run(image(launched), kind).kernel_cycles for kind in first}
     saved = [cycles[Affine.OFF] - cycles[Affine.ABM] for cycles in (ideal, first, both)]
     print("cycles on the ideal memory, the first time behind the L1, both times:", ideal, first, both)
-    assert saved[1] < saved[0] / 3 and saved[2] - saved[1] > saved[0] * 3 / 4
+    assert saved[1] < saved[0] / 2 and saved[2] - saved[1] > saved[0] * 3 / 4

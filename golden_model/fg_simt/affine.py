@@ -3,7 +3,8 @@
 from typing import NamedTuple
 
 from warploom.arch.encoding import encode_modifiers
-from warploom.arch.fg_simt.sizes import PREDICATES, REGISTERS
+from warploom.arch.fg_simt.sizes import PREDICATES, REGISTERS, RULE_CYCLES
+from warploom.arch.interfaces import LINEAR_OPS
 from warploom.arch.isa import PT, RZ, Instruction
 from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Combine
@@ -11,6 +12,9 @@ from warploom.golden_model.affine.rules import COMPARISONS, UNIFORM_OPS, Operati
 from warploom.golden_model.compact import Compact
 from warploom.golden_model.fg_simt.micro import Operand, Predicate, Register
 from warploom.golden_model.lane import decode_modifiers
+
+Slots = tuple[Compact | None, ...]
+"""Operands as base and stride, None if they are generic."""
 
 
 class Known(NamedTuple):
@@ -72,12 +76,19 @@ class AffineRegisters:
         resolved = self.resolve(operand)
         return resolved if isinstance(resolved, Compact) else None
 
-    def attempt(self, i: Instruction, slots: tuple[Compact | None, ...], pred: Predicate) -> Known | None:
+    def cycles(self, i: Instruction, slots: Slots, pred: Predicate) -> int:
+        """How long the attempt of an instruction takes; 1 for one that is not attempted."""
+        follows_rules = i.op not in LINEAR_OPS or i.pdst != PT
+        return RULE_CYCLES if follows_rules and self._is_attempted(i, slots, pred) else 1
+
+    def _is_attempted(self, i: Instruction, slots: Slots, pred: Predicate) -> bool:
+        eligible = is_eligible(i, self.affine) and i.op not in UNIFORM_OPS
+        return eligible and pred.is_constant and all(slot is not None for slot in slots)
+
+    def attempt(self, i: Instruction, slots: Slots, pred: Predicate) -> Known | None:
         """The results of an instruction, None if they are not compact. `pred` is its predicate operand, resolved."""
-        if not is_eligible(i, self.affine) or i.op in UNIFORM_OPS or not pred.is_constant:
-            return None
         a, b, c = slots
-        if a is None or b is None or c is None:
+        if not self._is_attempted(i, slots, pred) or a is None or b is None or c is None:
             return None
         modifiers = decode_modifiers(i.op, encode_modifiers(i))
         answer = execute(Operation(i.op, modifiers, i.pdst != PT), (a, b, c), int(pred.holds))

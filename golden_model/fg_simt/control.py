@@ -11,14 +11,14 @@ from typing import NamedTuple
 from warploom.arch.fg_simt.code import refusal
 from warploom.arch.fg_simt.image import LaunchBlock
 from warploom.arch.fg_simt.micro import Kind
-from warploom.arch.fg_simt.sizes import MULTIPLY_CYCLES, Cause, status
+from warploom.arch.fg_simt.sizes import Cause, status
 from warploom.arch.isa import PT, RZ, Instruction, Op
 from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Special, Vote
 from warploom.golden_model.compact import Compact
 from warploom.golden_model.fg_simt.affine import AffineRegisters, Known
 from warploom.golden_model.fg_simt.execution import Execution
-from warploom.golden_model.fg_simt.fetch import Fetch
+from warploom.golden_model.fg_simt.fetch import DecodedQueue, Fetch, Fetched
 from warploom.golden_model.fg_simt.fragments import Fragments
 from warploom.golden_model.fg_simt.host import Port, StopError, decoded, extended_word
 from warploom.golden_model.fg_simt.issue import IssueUnit
@@ -73,6 +73,7 @@ class ControlProcessor:
     def __init__(self, affine: Affine, parts: Parts) -> None:
         self._fetch, self._issue, self._execution, self._memory, self._port, self._lanes = parts
         self.fragments, self.affine, self.shared = Fragments(), AffineRegisters(affine), SharedLoads()
+        self.decoded = DecodedQueue(self._fetch, self._find)
         self.room = self.quiet = True
         self.is_running = False
         self.counts: Counter[str] = Counter()
@@ -93,6 +94,8 @@ class ControlProcessor:
         except StopError as stop:
             result = status(*stop.fault)
             self.is_running = False
+            if self._memory.fault is None:
+                yield  # it is this unit's own fault, reported in the next cycle
             yield from self._stop()
         self.is_running = False
         self.shared.invalidate()
@@ -101,6 +104,7 @@ class ControlProcessor:
     def _stop(self) -> Steps[None]:
         """After a fault: nothing more is sent, and all answers come in."""
         self._fetch.stop()
+        self.decoded.clear()
         self._issue.discard()
         self._memory.discard()
         self._port.take()
@@ -115,14 +119,14 @@ class ControlProcessor:
         self.fragments.start(self._threads.mask)
         self.affine.reset()
         self._lanes.positions = self._threads.positions()
-        self._fetch.redirect(0, self._block.code)
+        self._redirect(0, self._block.code)
         for _ in range(WALK_CYCLES if self._threads.is_walked else 1):
             yield
         while self.fragments.mask:
             self.fragments.merge()
             if self.fragments.change():
-                self._fetch.redirect(self.fragments.pc)
-            elif self._fetch.queue:
+                self._redirect(self.fragments.pc)
+            elif self.decoded:
                 yield from self._execute()
             yield
         while not self.quiet:
@@ -133,11 +137,12 @@ class ControlProcessor:
 
     def _execute(self) -> Steps[None]:
         fragments = self.fragments
-        i = _decoded(*self._fetch.queue[0])
+        fetched, word = self.decoded[0]
+        i = _decoded(*fetched)
         pc = fragments.pc
         words: dict[int, int] = {}
         if i.param:
-            words[i.imm_slot] = yield from self._shared(self._block.parameters + i.imm & ALL & ~3)
+            words[i.imm_slot] = word if word is not None else (yield from self._load(self._parameter(i)))
             self.counts["shared_loads"] += 1
         self._count(i)
         guard = self.affine.resolved(Predicate(i.guard, i.guard_not))
@@ -147,14 +152,14 @@ class ControlProcessor:
             lanes = fragments.mask
             if not guard.is_constant:
                 lanes &= yield from self._mask(guard)
-            self._fetch.queue.popleft()
+            self.decoded.popleft()
             self._go(i, lanes)
         elif i.op in (Op.BAR, Op.MEMBAR):
             while not self.quiet or self._memory.in_flight:
                 yield
+            self._next()
             if i.op is Op.BAR and not fragments.is_whole:
                 raise StopError(Cause.BARRIER, pc)
-            self._next()
         else:
             if i.op is Op.VOTE:
                 yield from self._vote(i)
@@ -174,16 +179,25 @@ class ControlProcessor:
 
     def _next(self) -> None:
         """The instruction is over; its fragment goes on behind it."""
-        self._fetch.queue.popleft()
+        self.decoded.popleft()
         self.fragments.advance()
 
     def _go(self, i: Instruction, lanes: int) -> None:
         """A branch, exit or trap of some lanes, maybe none."""
         fragments = self.fragments
-        if lanes and i.op is Op.TRAP:
-            raise StopError(Cause.TRAP, fragments.pc)
+        if i.op is Op.TRAP:
+            pc = fragments.pc
+            fragments.advance()
+            if lanes:
+                raise StopError(Cause.TRAP, pc)
+            return
         if fragments.leave(lanes) if i.op is Op.EXIT else fragments.branch(lanes, i.imm):
-            self._fetch.redirect(fragments.pc)
+            self._redirect(fragments.pc)
+
+    def _redirect(self, pc: int, base: int | None = None) -> None:
+        """Goes on at a PC."""
+        self._fetch.redirect(pc, base)
+        self.decoded.clear()
 
     def _mask(self, predicate: Predicate) -> Steps[int]:
         """The active lanes in which a predicate holds."""
@@ -226,7 +240,6 @@ class ControlProcessor:
         known = yield from self._known(i, (a, b, c), pred, guard)
         if known is not None:
             self.counts["affine"] += 1
-            yield from wait(MULTIPLY_CYCLES - 1 if i.op in (Op.IMUL, Op.IMAD) else 0)
         if known is not None and full:
             affine.write(i, known)
             return
@@ -272,7 +285,9 @@ class ControlProcessor:
             return affine.logic(i, operands)
         if i.op is Op.LD:
             return (yield from self._uniform_load(i, operands, guard))
-        return affine.attempt(i, tuple(affine.slot(operand) for operand in operands), pred)
+        slots = tuple(affine.slot(operand) for operand in operands)
+        yield from wait(affine.cycles(i, slots, pred) - 1)
+        return affine.attempt(i, slots, pred)
 
     def _uniform_load(self, i: Instruction, operands: Operands, guard: Predicate) -> Steps[Known | None]:
         """An LD of constants or parameters at a legal uniform address: a shared load."""
@@ -297,12 +312,27 @@ class ControlProcessor:
     def _shared(self, address: int) -> Steps[int]:
         """A word through the shared-load cache."""
         word = self.shared.find(address)
-        if word is None:
-            pc = self.fragments.pc
-            answer = yield from self._port.access(Request(address))
-            if answer.error:
-                raise StopError(Cause.BUS, pc)
-            word = int.from_bytes(answer.data, "little")
-            self.shared.fill(address, word)
-            yield
+        return word if word is not None else (yield from self._load(address))
+
+    def _load(self, address: int) -> Steps[int]:
+        """A word that the shared-load cache does not have."""
+        pc = self.fragments.pc
+        answer = yield from self._port.access(Request(address))
+        if answer.error:
+            raise StopError(Cause.BUS, pc)
+        word = int.from_bytes(answer.data, "little")
+        self.shared.fill(address, word)
+        yield
         return word
+
+    def _parameter(self, i: Instruction) -> int:
+        """The address of a shared load."""
+        return self._block.parameters + i.imm & ALL & ~3
+
+    def _find(self, fetched: Fetched) -> int | None:
+        """The word of the shared load of an instruction, if it has one and the cache has the word."""
+        try:
+            i = _decoded(*fetched)
+        except StopError:
+            return None
+        return self.shared.find(self._parameter(i)) if i.param else None

@@ -54,12 +54,15 @@ class Engine:
         """One cycle."""
         self.control.room, self.control.quiet = self.issue.has_room, self.issue.is_quiet(self.cycle)
         self.fetch.request()
+        if self.control.is_running:
+            self.control.decoded.take()
         self.issue.clock(self.cycle)
         fault = self.memory.fault
         if fault is not None and self.control.is_running:
             self._steps.throw(StopError(*fault))
         else:
             next(self._steps, None)
+        self.control.decoded.clock()
         self.memory.clock(self.cycle)
         self.fetch.clock()
         self._memory_system.clock()

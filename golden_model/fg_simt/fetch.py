@@ -1,9 +1,11 @@
-"""`Fetch`: the queue of instructions between the instruction cache and the control processor."""
+"""`Fetch`: the queue of instructions between the instruction cache and the control processor; `DecodedQueue`: of those
+that are decoded for the lanes."""
 
 from collections import deque
+from collections.abc import Callable
 from typing import NamedTuple
 
-from warploom.arch.fg_simt.sizes import FETCHED, FETCHES
+from warploom.arch.fg_simt.sizes import DECODED, FETCHED, FETCHES
 from warploom.golden_model.fg_simt.memory import INSTRUCTION_BYTES, Answer, Memory
 
 
@@ -65,3 +67,37 @@ class Fetch:
     def observe(self) -> list[int]:
         """See `warploom.golden_model.observation.Part`."""
         return [self._next, len(self.queue), len(self.outstanding)]
+
+
+class Decoded(NamedTuple):
+    """An instruction that is decoded, and the word of its shared load, if that is known."""
+
+    fetched: Fetched
+    word: int | None
+
+
+class DecodedQueue(deque[Decoded]):
+    """The instructions of a kernel that the control processor has taken from the fetch queue, the first one first.
+    `find` gives the word of the shared load of an instruction, None if it has none or the cache does not have it."""
+
+    def __init__(self, fetch: Fetch, find: Callable[[Fetched], int | None]) -> None:
+        super().__init__()
+        self._fetch, self._find = fetch, find
+        self._comes: Decoded | None = None
+
+    def take(self) -> None:
+        """Begins a cycle: if there is room, the first instruction of the fetch queue leaves it."""
+        if len(self) < DECODED and self._fetch.queue:
+            fetched = self._fetch.queue.popleft()
+            self._comes = Decoded(fetched, self._find(fetched))
+
+    def clear(self) -> None:
+        """Drops all, what comes in this cycle too."""
+        super().clear()
+        self._comes = None
+
+    def clock(self) -> None:
+        """Ends a cycle: what comes is decoded."""
+        if self._comes is not None:
+            self.append(self._comes)
+            self._comes = None

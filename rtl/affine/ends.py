@@ -49,10 +49,6 @@ class EndLane(wiring.Component):
     Operands come late in their cycle, from an SRAM and an addition, so they enter a register first and are conditioned
     in the next cycle.
 
-    Parameters
-    ----------
-    pipelined : whether there are registers; without them all outputs come in the cycle of the operands.
-
     Members
     -------
     operands : as for a lane.
@@ -68,10 +64,6 @@ class EndLane(wiring.Component):
     verdict: Out(1)
     high: Out(32)
 
-    def __init__(self, *, pipelined: bool = True) -> None:
-        self._pipelined = pipelined
-        super().__init__()
-
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.condition = condition = Condition()
@@ -82,10 +74,8 @@ class EndLane(wiring.Component):
             (self.verdict, finish.verdict), (self.high, finish.high),
         ]
         for number, (later, value) in enumerate(stages):
-            given = value
-            if self._pipelined:
-                given = Signal.like(value, name=f"register_{number}", reset_less=True)
-                m.d.sync += given.eq(value)
+            given = Signal.like(value, name=f"register_{number}", reset_less=True)
+            m.d.sync += given.eq(value)
             m.d.comb += later.eq(given)
         m.d.comb += [
             self.conditioned.eq(condition.conditioned),

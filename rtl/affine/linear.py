@@ -18,6 +18,7 @@ class LinearSum(wiring.Component):
     minus : b is subtracted.
     carry : added to the bases; 1 for a subtraction without a borrow.
     result : base and stride of the result; of the stride the low bits.
+    fits : these are the whole stride.
     """
 
     a: In(COMPACT)
@@ -27,6 +28,7 @@ class LinearSum(wiring.Component):
     minus: In(1)
     carry: In(1)
     result: Out(COMPACT)
+    fits: Out(1)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -34,4 +36,6 @@ class LinearSum(wiring.Component):
             a = self.a[name] & self.take_a.replicate(bits)
             b = (self.b[name] & self.take_b.replicate(bits)) ^ self.minus.replicate(bits)
             m.d.comb += self.result[name].eq(a + b + carry)
+        a_sign, b_sign = (word[STRIDE_BITS - 1] for word in (a, b))  # of the last ones, the strides
+        m.d.comb += self.fits.eq((a_sign != b_sign) | (self.result.stride[-1] == a_sign))
         return m

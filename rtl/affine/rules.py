@@ -87,10 +87,6 @@ class Rules(wiring.Component):
     Strides are needed only for shifts and comparisons: the stride of the result follows from its ends
     (`warploom.rtl.affine.stride`), and that it fits is one more condition.
 
-    Parameters
-    ----------
-    pipelined : whether there are registers between the stages; without them all four cycles are one.
-
     Members
     -------
     rule, possible, writes_predicate, slots : in the first cycle of an attempt: its rule, that nothing refuses it so
@@ -108,20 +104,15 @@ class Rules(wiring.Component):
     answers: In(data.ArrayLayout(ANSWER, 2))
     holds: Out(1)
 
-    def __init__(self, *, pipelined: bool = True) -> None:
-        self._pipelined = pipelined
-        super().__init__()
-
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        stage = m.d.sync if self._pipelined else m.d.comb
         begun, shifted, compared = (
             Signal(STATE, name=name, reset_less=True) for name in ("begun", "shifted", "compared"))
-        stage += [shifted.eq(begun), compared.eq(shifted)]
+        m.d.sync += [shifted.eq(begun), compared.eq(shifted)]
         for state, news in (
             (begun, self._begin()), (shifted, self._shift(begun)), (compared, self._compare(shifted)),
         ):
-            stage += [state[name].eq(value) for name, value in news.items()]
+            m.d.sync += [state[name].eq(value) for name, value in news.items()]
         first, last = self.answers
         m.d.comb += self.holds.eq(
             compared.possible

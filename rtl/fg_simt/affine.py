@@ -26,8 +26,8 @@ LOADED = data.StructLayout({"valid": 1, "word": 32})
 
 
 class AffineRegisters(wiring.Component):
-    """The ASRF, the tags of predicates, and the affine unit. All outputs come in the cycle of their inputs; what
-    `write`, `expand` and `reset` do is seen from the next cycle on.
+    """The ASRF, the tags of predicates, and the affine unit. All outputs but `known` come in the cycle of their inputs;
+    what `write`, `expand` and `reset` do is seen from the next cycle on.
 
     Parameters
     ----------
@@ -40,7 +40,8 @@ class AffineRegisters(wiring.Component):
     writes, dst, pdst : whether it writes a register, and which; the predicate, 7 for none.
     loaded : its result, if it is a uniform load.
     resolved, resolved_guard, resolved_pred : its operands, compact registers and uniform predicates as constants.
-    known : its results, valid if it executes here: computed or loaded. Unspecified are the word of an instruction
+    late, known : its results, valid if it executes here: computed or loaded. If `late`, in the fourth cycle in which
+        the instruction and what it reads are the same, otherwise at once. Unspecified are the word of an instruction
         without a register result, and the predicate of one without `pdst`.
     old : its destinations before it. A register or predicate that it does not write is not compact or uniform.
     write : the destinations get what is known, and become generic if nothing is.
@@ -62,7 +63,7 @@ class AffineRegisters(wiring.Component):
             "op": In(8), "modifiers": In(LANE_MODIFIER_BITS), "operands": In(OPERANDS), "guard": In(HOLDS),
             "pred": In(HOLDS), "writes": In(1), "dst": In(NUMBER_BITS), "pdst": In(3), "loaded": In(LOADED),
             "resolved": Out(OPERANDS), "resolved_guard": Out(HOLDS), "resolved_pred": Out(HOLDS),
-            "known": Out(KNOWN), "old": Out(OLD), "write": In(1), "expand": In(1), "reset": In(1),
+            "late": Out(1), "known": Out(KNOWN), "old": Out(OLD), "write": In(1), "expand": In(1), "reset": In(1),
             **(probe_port(self.observe()) if probe else {}),
         })
         self.attempt = Attempt(affine=affine)
@@ -111,7 +112,7 @@ class AffineRegisters(wiring.Component):
         m.d.comb += [
             attempt.op.eq(self.op), attempt.modifiers.eq(self.modifiers), attempt.operands.eq(self.resolved),
             attempt.pred.eq(self.resolved_pred), attempt.predicate.eq(self.pdst != PT),
-            self.known.eq(attempt.known),
+            self.late.eq(attempt.late), self.known.eq(attempt.known),
         ]
         with m.If(self.loaded.valid):
             m.d.comb += [self.known.valid.eq(1), self.known.word.base.eq(self.loaded.word),

@@ -10,7 +10,8 @@ from warploom.arch.isa import PT, Op
 from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Combine
 from warploom.rtl.affine.ends import EndLane, Ends
-from warploom.rtl.affine.rules import Rules, decode_rule
+from warploom.rtl.affine.linear import LinearSum
+from warploom.rtl.affine.rules import Kind, Rules, decode_rule
 from warploom.rtl.affine.stride import StrideFinder
 from warploom.rtl.fg_simt.micro import HOLDS, OPERAND, modifier
 from warploom.rtl.interfaces import COMPACT, SLOTS
@@ -27,7 +28,10 @@ LANES = ("first", "last")
 
 
 class Attempt(wiring.Component):
-    """Computes an instruction in the first and the last lane, and decides whether this gives all lanes. Combinational.
+    """Computes an instruction in the first and the last lane, and decides whether this gives all lanes.
+
+    Linear operations without predicate result, and logic of predicates, are computed in the cycle of the inputs. Other
+    attempts need the rules: `late` says so at once, and `known` follows in the fourth cycle with the same inputs.
 
     Parameters
     ----------
@@ -38,7 +42,8 @@ class Attempt(wiring.Component):
     op, modifiers : the operation, modifiers as they are encoded.
     operands, pred : its operands and predicate operand, resolved.
     predicate : its predicate result is used.
-    known : its results; valid if they are those of all lanes.
+    late : it needs the rules.
+    known : its results; valid if they are those of all lanes. Unspecified in the first three cycles if `late`.
     """
 
     op: In(8)
@@ -46,22 +51,26 @@ class Attempt(wiring.Component):
     operands: In(OPERANDS)
     pred: In(HOLDS)
     predicate: In(1)
+    late: Out(1)
     known: Out(KNOWN)
 
     def __init__(self, *, affine: Affine) -> None:
         self._affine = affine
+        self._possible, self._linear = Signal(name="possible"), Signal(name="linear")
         super().__init__()
-        self.rules, self.stride_finder = Rules(pipelined=False), StrideFinder()
-        self.lanes = [EndLane(pipelined=False) for _ in LANES]
+        self.rules, self.stride_finder, self.linear_sum = Rules(), StrideFinder(), LinearSum()
+        self.lanes = [EndLane() for _ in LANES]
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.rules, m.submodules.stride_finder = self.rules, self.stride_finder
+        m.submodules.linear_sum = self.linear_sum
         for end, lane in zip(LANES, self.lanes, strict=True):
-            m.submodules[f"{end}_lane"] = share(platform, "scalar_end_lane", lane, clocked=False)
+            m.submodules[f"{end}_lane"] = share(platform, "end_lane", lane)
         rule = decode_rule(m, self._affine, self.op, self.modifiers)
         self._give_operands(m)
         self._give_rules(m, rule)
+        self._add(m)
         for lane in self.lanes:
             m.d.comb += [
                 lane.operands.control.eq(decode(m, Mux(self.op == Op.S2R, Op.MOV, self.op), self.modifiers)),
@@ -88,8 +97,11 @@ class Attempt(wiring.Component):
         rules, lanes = self.rules, self.lanes
         compact = Cat(operand.source == Source.CONSTANT for operand in self.operands).all()
         m.d.comb += [
+            self._possible.eq(compact & (self.pred.number == PT) & (rule.kind != Kind.NONE) & ~rule.outside),
+            self._linear.eq((rule.kind == Kind.LINEAR) & ~self.predicate),
+            self.late.eq(self._possible & ~self._linear),
             rules.rule.eq(rule),
-            rules.possible.eq(compact & (self.pred.number == PT) & ~rule.outside),
+            rules.possible.eq(self._possible),
             rules.writes_predicate.eq(self.predicate),
             *(rules.conditioned[number].eq(lane.conditioned) for number, lane in enumerate(lanes)),
             *(rules.computed[number].eq(lane.computed) for number, lane in enumerate(lanes)),
@@ -97,17 +109,32 @@ class Attempt(wiring.Component):
               for name in ("verdict", "high")),
         ]
 
+    def _add(self, m: Module) -> None:
+        """A linear operation; its predicate operand chooses or is a carry."""
+        linear, holds = self.linear_sum, ~self.pred.inverted
+        adds, subtracts, selects = (self.op == op for op in (Op.IADD, Op.ISUB, Op.SEL))
+        m.d.comb += [
+            *(getattr(linear, name)[part].eq(operand[part]) for name, operand in zip("ab", self.operands, strict=False)
+              for part in ("base", "stride")),
+            linear.take_a.eq(~selects | holds), linear.take_b.eq(adds | subtracts | (selects & ~holds)),
+            linear.minus.eq(subtracts), linear.carry.eq(((adds | subtracts) & holds) ^ subtracts),
+        ]
+
     def _answer(self, m: Module, rule: data.View) -> None:
-        """The results of the lanes, or of PLOP3."""
+        """The results of the lanes, of a sum, or of PLOP3."""
         first, last = self.lanes
+        refused = Cat(slot.affine for slot in self.rules.slots) & ~rule.affine
         m.d.comb += [
             self.stride_finder.first.eq(first.result),
             self.stride_finder.last.eq(last.result),
             self.known.word.base.eq(first.result),
             self.known.word.stride.eq(self.stride_finder.stride),
-            self.known.valid.eq(self.rules.holds & self.stride_finder.fits),
+            self.known.valid.eq(self._possible & self.rules.holds & self.stride_finder.fits),
             self.known.holds.eq(Mux(rule.combined, self._combined(m, rule.combine, first.verdict), first.verdict)),
         ]
+        with m.If(self._linear):
+            m.d.comb += [self.known.valid.eq(self._possible & ~refused.any() & self.linear_sum.fits),
+                         self.known.word.eq(self.linear_sum.result)]
         if self._affine.has_branches:
             with m.If(self.op == Op.PLOP3):
                 m.d.comb += [self.known.valid.eq(self._all_uniform()), self.known.holds.eq(self._logic())]

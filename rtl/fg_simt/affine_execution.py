@@ -6,7 +6,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.fg_simt.micro import Kind, Unit
-from warploom.arch.fg_simt.sizes import MULTIPLY_CYCLES
+from warploom.arch.fg_simt.sizes import RULE_CYCLES
 from warploom.arch.isa import PT, Op
 from warploom.arch.mechanisms import Affine
 from warploom.rtl.fg_simt.access import WINDOW_FIELDS
@@ -14,15 +14,13 @@ from warploom.rtl.fg_simt.address import NAMES
 from warploom.rtl.fg_simt.affine import AffineRegisters
 from warploom.rtl.fg_simt.control_ports import LAUNCH_BLOCK
 from warploom.rtl.fg_simt.load_rules import LoadRules
-from warploom.rtl.fg_simt.micro import HOLDS, MICRO, one_of
+from warploom.rtl.fg_simt.micro import HOLDS, MICRO
 from warploom.rtl.observation import Shown, gather, probe_port, show
-
-PRODUCTS = (Op.IMUL, Op.IMAD)
 
 
 class AffineExecution(wiring.Component):
     """What an instruction with data does: is executed here, or goes to the lanes. All outputs come in the cycle of
-    their inputs.
+    their inputs, which stay the same from a cycle with `act` to the next one.
 
     Parameters
     ----------
@@ -51,7 +49,7 @@ class AffineExecution(wiring.Component):
     def __init__(self, *, affine: Affine, probe: bool = False) -> None:
         self._affine, self._probe = affine, probe
         self._registers = AffineRegisters(affine=affine, probe=probe)
-        self._expands, self._waits = Signal(), Signal()  # destinations are expanded; a product is not yet there
+        self._expands, self._waits = Signal(), Signal()  # destinations are expanded; a result is not yet there
         super().__init__({
             "reset": In(1), "micro": In(MICRO), "predicate": In(HOLDS), "resolved": Out(HOLDS), "guarded": In(1),
             "whole": In(1), "block": In(LAUNCH_BLOCK), "number": Out(30), "hit": In(1), "word": In(32),
@@ -63,7 +61,7 @@ class AffineExecution(wiring.Component):
         m = Module()
         m.submodules.registers = registers = self._registers
         m.submodules.rules = rules = LoadRules()
-        i, known, old, multiplied = self.micro, registers.known, registers.old, Signal(range(MULTIPLY_CYCLES))
+        known, old, cycle = registers.known, registers.old, Signal(range(RULE_CYCLES))
         guard, full = Signal(HOLDS), Signal()
         expands, waits = self._expands, self._waits
         self._connect(m, rules, guard)
@@ -72,16 +70,16 @@ class AffineExecution(wiring.Component):
             full.eq(self.whole & (guard.number == PT)),
             expands.eq(~full & (old.compact | old.uniform)),
             self.misses.eq(rules.uniform & ~self.hit & ~expands),
-            waits.eq(known.valid & one_of(i.op, PRODUCTS) & (multiplied != MULTIPLY_CYCLES - 1)),
+            waits.eq(registers.late & (cycle != RULE_CYCLES - 1)),
             self.ends.eq(~expands & ~waits & ~self.misses),
             self.sends.eq(expands | (self.ends & ~(known.valid & full))),
             registers.write.eq(self.act & self.ends & known.valid & full),
             registers.expand.eq(self.act & self.sends & self.room),
         ]
         with m.If(self.act & ~expands & waits):
-            m.d.sync += multiplied.eq(multiplied + 1)
+            m.d.sync += cycle.eq(cycle + 1)
         with m.Elif(~(self.act & self.sends & ~self.room)):
-            m.d.sync += multiplied.eq(0)
+            m.d.sync += cycle.eq(0)
         self._send(m, rules, guard)
         if self._probe:
             show(m, self)

@@ -14,14 +14,15 @@ from warploom.arch.l1 import Operation, response_fields
 from warploom.arch.mechanisms import Affine
 from warploom.rtl.fg_simt.affine_execution import AffineExecution
 from warploom.rtl.fg_simt.control_ports import LAUNCH_BLOCK, cp_port
-from warploom.rtl.fg_simt.decode import KernelDecoder, Role
+from warploom.rtl.fg_simt.decode import Role
+from warploom.rtl.fg_simt.decoded_queue import DecodedQueue
 from warploom.rtl.fg_simt.fetch import INSTRUCTION_BITS
 from warploom.rtl.fg_simt.fragments import Fragments
 from warploom.rtl.fg_simt.instruction import INSTRUCTION
 from warploom.rtl.fg_simt.memory_ports import FAULT
 from warploom.rtl.fg_simt.micro import HOLDS, MICRO
 from warploom.rtl.fg_simt.micro_builder import MicroBuilder
-from warploom.rtl.fg_simt.shared_loads import SharedLoads
+from warploom.rtl.fg_simt.shared_loads import NUMBER_BITS, SharedLoads
 from warploom.rtl.fg_simt.threads import POSITION, Threads
 from warploom.rtl.fg_simt.vote_result import VoteResult
 from warploom.rtl.interfaces import struct, unstoppable
@@ -47,7 +48,7 @@ class ControlProcessor(wiring.Component):
     -------
     start, block, count : a kernel starts; its launch block, until it is over; its threads, 32 for each warp.
     over, status : the kernel is over, in the cycle of `start` at the earliest; its status.
-    first, take : the first instruction of the fetch queue; it is taken.
+    first, take : the first instruction of the fetch queue; it is taken, to be decoded.
     redirect, target, stop : what follows is fetched from this PC on; nothing more is fetched.
     request, response : the CP's port. A request is valid only in a cycle in which it is taken. Without a kernel
         answers are ignored.
@@ -55,7 +56,7 @@ class ControlProcessor(wiring.Component):
     branch : the branch resolution mask, in the cycle in which it is complete.
     quiet, in_flight : SIU and lanes are empty; memory instructions are in flight.
     fault : the first fault of the memory unit.
-    discard : the kernel stops, for issue and memory unit.
+    discard : the kernel stops, for issue and memory unit. Like `stop` and `take` a function of registers and inputs.
     memory_quiet, memory_reset : no request is outstanding; the memory unit forgets the kernel that was stopped.
     position : a thread of the walk, and where it is.
     """
@@ -64,7 +65,7 @@ class ControlProcessor(wiring.Component):
         self._probe = probe
         self._fragments, self._shared = Fragments(probe=probe), SharedLoads(second=affine.is_on, probe=probe)
         self._affine = AffineExecution(affine=affine, probe=probe) if affine.is_on else None
-        self._threads, self._decoder, self._builder = Threads(), KernelDecoder(), MicroBuilder()
+        self._threads, self._decoded, self._builder = Threads(), DecodedQueue(), MicroBuilder()
         self._vote = VoteResult()
         self._signals()
         super().__init__({
@@ -82,29 +83,31 @@ class ControlProcessor(wiring.Component):
     def _signals(self) -> None:
         """What several methods use."""
         self._i = Signal(INSTRUCTION, name="instruction")
-        self._state, self._status = Signal(State), Signal(FAULT)
-        self._faulty, self._cause = Signal(), Signal(Cause)  # of the memory unit; of this cycle
-        self._asks, self._waits = Signal(), Signal()  # a request; its answer is to come
-        self._second = Signal()  # it is for a uniform load, and not for a slot
+        self._state, self._status, self._found = Signal(State), Signal(FAULT), Signal(FAULT)  # found: its own fault
+        self._faulty, self._cause = Signal(), Signal(Cause)  # a fault is reported; is found in this cycle
+        self._steps, self._executes = Signal(), Signal()  # a step of the fragments; with an instruction
+        # what the first decoded instruction does if it is executed: finds a fault, loads a word, sends an operation
+        self._why, self._asks, self._offers = Signal(Cause), Signal(), Signal()
+        self._waits = Signal()  # an answer is to come
+        self._number, self._second = Signal(NUMBER_BITS), Signal()  # of its word; it is for a uniform load, no slot
         self._data, self._sends, self._ends, self._misses = (Signal(name=name)
                                                              for name in ("data", "sends", "ends", "misses"))
         self._asked, self._holds = Signal(HOLDS), Signal(LANES)  # guard or predicate of a vote; where it holds
         self._kept = Signal(data.StructLayout({"valid": 1, "mask": LANES}))  # a mask, until its instruction is over
         self._collected, self._collects = Signal(), Signal()  # the mask is there; a `collect` is to be sent
-        self._steps, self._decodes = Signal(), Signal()  # a step of the fragments; with an instruction
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.fragments, m.submodules.shared = self._fragments, self._shared
-        m.submodules.threads, m.submodules.decoder = self._threads, self._decoder
+        m.submodules.threads, m.submodules.decoded = self._threads, self._decoded
         m.submodules.builder, m.submodules.vote = self._builder, self._vote
         self._connect(m)
         self._find_predicate(m)
         self._execute_data(m)
         self._send(m)
         self._warps(m)
-        with m.If(self._decodes):
-            self._decode(m)
+        with m.If(self._decoded.next.valid):
+            self._decide(m)
         self._load(m)
         self._stop(m)
         if self._probe:
@@ -114,16 +117,21 @@ class ControlProcessor(wiring.Component):
     def _connect(self, m: Module) -> None:
         """What the parts take from the ports and from each other."""
         fragments, shared, threads = self._fragments, self._shared, self._threads
-        i, address = self._i, Signal(32, name="parameter")
+        i, decoded = self._i, self._decoded
         m.d.comb += [
-            i.eq(self.first.payload.data), self._decoder.instruction.eq(i),
-            address.eq(self.block.parameters + i.imm), shared.number.eq(address[2:]),
-            shared.filled.eq(self.response.payload.data), shared.invalidate.eq(self.over),
+            decoded.on.eq(self._state != State.IDLE), decoded.drop.eq(self.redirect | self.stop),
+            decoded.first.valid.eq(self.first.valid), decoded.first.payload.eq(self.first.payload),
+            decoded.parameters.eq(self.block.parameters), self.take.eq(decoded.take),
+            decoded.next.ready.eq(self._executes & (fragments.move != Move.STAY)),
+            i.eq(decoded.next.payload.instruction),
+            shared.number.eq(decoded.number), decoded.hit.eq(shared.hit), decoded.word.eq(shared.word),
+            shared.fill_number.eq(self._number), shared.filled.eq(self.response.payload.data),
+            decoded.load.eq(shared.fill & ~self._second), decoded.loaded.eq(self.response.payload.data),
+            shared.invalidate.eq(self.over),
             fragments.launched.eq(threads.launched), fragments.step.eq(self._steps), fragments.target.eq(i.imm),
             fragments.lanes.eq(self._holds),
             threads.block.eq(self.block), threads.count.eq(self.count), self.position.eq(threads.position),
             self.redirect.eq(fragments.redirect), self.target.eq(fragments.following),
-            self.take.eq(fragments.move != Move.STAY),
         ]
 
     def _find_predicate(self, m: Module) -> None:
@@ -138,13 +146,13 @@ class ControlProcessor(wiring.Component):
         ]
         with m.If(resolved):
             m.d.sync += [self._state.eq(State.RUN), kept.valid.eq(1), kept.mask.eq(self.branch.mask)]
-        with m.If(self.take | self.stop):
+        with m.If(self._decoded.next.ready | self.stop):
             m.d.sync += kept.valid.eq(0)
 
     def _execute_data(self, m: Module) -> None:
         """What becomes of an instruction with data; and its guard, or the predicate of a vote."""
         i, part, micro, shared = self._i, self._affine, self._builder.micro, self._shared
-        votes = self._decoder.role == Role.VOTE
+        votes = self._decoded.next.payload.role == Role.VOTE
         predicate = Mux(votes, Cat(i.psrc, i.psrc_not), Cat(i.guard, i.guard_not))
         if part is None:
             m.d.comb += [self._asked.eq(predicate), self.sent.payload.eq(micro), self._sends.eq(1), self._ends.eq(1)]
@@ -153,22 +161,20 @@ class ControlProcessor(wiring.Component):
         m.d.comb += [
             part.predicate.eq(predicate), part.guarded.eq(~votes), self._asked.eq(part.resolved),
             part.reset.eq(self._fragments.start), part.micro.eq(micro), part.whole.eq(self._fragments.whole),
-            part.block.eq(self.block), part.act.eq(self._data), part.room.eq(self.room),
+            part.block.eq(self.block), part.act.eq(self._data & self._executes), part.room.eq(self.room),
             shared.second_number.eq(part.number), part.hit.eq(shared.second_hit), part.word.eq(shared.second_word),
-            shared.fill_second.eq(self._second),
             self._sends.eq(part.sends), self._ends.eq(part.ends), self._misses.eq(part.misses),
             self.sent.payload.eq(part.sent),
         ]
-        with m.If(self._asks):
-            m.d.sync += self._second.eq(self._data)
 
     def _send(self, m: Module) -> None:
         """What the lanes get: the instruction, or a `collect`."""
         fragments, builder, vote, sent = self._fragments, self._builder, self._vote, self.sent.payload
         m.d.comb += [
+            self.sent.valid.eq(self._executes & self._offers & self.room),
             vote.instruction.eq(self._i), vote.mask.eq(fragments.mask), vote.holds.eq(self._holds),
             builder.instruction.eq(vote.result), builder.pc.eq(fragments.pc), builder.mask.eq(fragments.mask),
-            builder.word.eq(self._shared.word),
+            builder.word.eq(self._decoded.next.payload.word),
             self._threads.special.eq(builder.special), builder.base.eq(self._threads.base),
             builder.stride.eq(self._threads.stride), builder.walked.eq(self._threads.walked),
         ]
@@ -183,16 +189,16 @@ class ControlProcessor(wiring.Component):
         """The first warp, the next one, and the fence behind the last one."""
         fragments, threads, state = self._fragments, self._threads, self._state
         starts, ends, is_last = Signal(), Signal(), Signal()
-        lanes = fragments.mask.any()
         running = (state == State.RUN) & threads.ready & ~self._faulty
         m.d.comb += [
-            self._faulty.eq(self.fault.cause.any() & (state != State.IDLE) & (state != State.STOP)),
-            starts.eq((state == State.IDLE) & self.start), ends.eq(running & ~lanes & self.quiet),
+            self._faulty.eq((self._found.cause.any() | self.fault.cause.any())
+                            & (state != State.IDLE) & (state != State.STOP)),
+            starts.eq((state == State.IDLE) & self.start), ends.eq(running & ~fragments.active & self.quiet),
             threads.start.eq(starts), threads.advance.eq(ends),
             fragments.start.eq((starts | ends) & threads.begins),
             is_last.eq((starts | ends) & ~threads.begins | (state == State.FENCE) & ~self._faulty),
-            self._steps.eq((running & lanes) | (state == State.MASK) & self.branch.valid & ~self._faulty),
-            self._decodes.eq(self._steps & ~fragments.changes & self.first.valid),
+            self._steps.eq((running & fragments.active) | (state == State.MASK) & self.branch.valid & ~self._faulty),
+            self._executes.eq(self._steps & ~fragments.changes & self._decoded.next.valid),
         ]
         with m.If(fragments.start):
             m.d.sync += state.eq(State.RUN)
@@ -200,22 +206,23 @@ class ControlProcessor(wiring.Component):
             m.d.sync += state.eq(State.FENCE)
             m.d.comb += self.over.eq(~self.in_flight)
 
-    def _decode(self, m: Module) -> None:
-        """The first instruction of the fetch queue, as far as it can be executed."""
-        i, role, asked = self._i, self._decoder.role, self._asked
+    def _decide(self, m: Module) -> None:
+        """What the first decoded instruction does, if no fragment changes: that is known late."""
+        i, decoded, asked = self._i, self._decoded.next.payload, self._asked
+        role = decoded.role
         votes, constant = role == Role.VOTE, asked.number == PT
         asks = Cat(role == one for one in (Role.VOTE, Role.BRANCH, Role.EXIT, Role.TRAP)).any()
-        with m.If(self.first.payload.error):
-            m.d.comb += self._cause.eq(Cause.FETCH)
-        with m.Elif(~self._decoder.legal):
-            m.d.comb += self._cause.eq(Cause.ILLEGAL)
-        with m.Elif(i.param & ~self._shared.hit):
+        with m.If(decoded.error):
+            m.d.comb += self._why.eq(Cause.FETCH)
+        with m.Elif(~decoded.legal):
+            m.d.comb += self._why.eq(Cause.ILLEGAL)
+        with m.Elif(i.param & ~decoded.hit):
             m.d.comb += self._asks.eq(1)
         with m.Elif(constant & asked.inverted & ~votes):
             self._go(m, Move.NEXT)
         with m.Elif(asks & ~constant & ~self._collected):
-            m.d.comb += [self._collects.eq(1), self.sent.valid.eq(self.room)]
-            with m.If(self.room):
+            m.d.comb += [self._collects.eq(1), self._offers.eq(1)]
+            with m.If(self.sent.valid):
                 m.d.sync += self._state.eq(State.MASK)
         with m.Else():
             self._execute(m, role)
@@ -231,16 +238,15 @@ class ControlProcessor(wiring.Component):
             with m.Case(Role.TRAP):
                 self._go(m, Move.NEXT)
                 with m.If((self._holds & fragments.mask).any()):
-                    m.d.comb += [self._cause.eq(Cause.TRAP), fragments.move.eq(Move.STAY)]
+                    m.d.comb += self._why.eq(Cause.TRAP)
             with m.Case(Role.BARRIER, Role.FENCE), m.If(self.quiet & ~self.in_flight):
                 self._go(m, Move.NEXT)
                 with m.If((role == Role.BARRIER) & ~fragments.whole):
-                    m.d.comb += [self._cause.eq(Cause.BARRIER), fragments.move.eq(Move.STAY)]
+                    m.d.comb += self._why.eq(Cause.BARRIER)
             with m.Case(Role.NOTHING):
                 self._go(m, Move.NEXT)
             with m.Default():
-                m.d.comb += [self._data.eq(1), self._asks.eq(self._misses),
-                             self.sent.valid.eq(self._sends & self.room)]
+                m.d.comb += [self._data.eq(1), self._asks.eq(self._misses), self._offers.eq(self._sends)]
                 with m.If(self._ends & (self.room | ~self._sends)):
                     self._go(m, Move.NEXT)
 
@@ -251,37 +257,38 @@ class ControlProcessor(wiring.Component):
     def _load(self, m: Module) -> None:
         """Words that are not in the shared-load cache."""
         request, answer, state = self.request, self.response, self._state
+        number = self._decoded.next.payload.number
+        if self._affine is not None:
+            number = Mux(self._data, self._affine.number, number)
         m.d.comb += [
-            request.valid.eq(self._asks & request.ready), request.payload.operation.eq(Operation.READ),
-            request.payload.address.eq(Cat(Const(0, 2), self._number())), answer.ready.eq(1),
+            request.valid.eq(self._executes & self._asks & request.ready), request.payload.operation.eq(Operation.READ),
+            request.payload.address.eq(Cat(Const(0, 2), number)), answer.ready.eq(1),
         ]
         with m.If(answer.valid):
             m.d.sync += self._waits.eq(0)
         with m.If(request.valid):
-            m.d.sync += [state.eq(State.LOAD), self._waits.eq(1)]
+            m.d.sync += [state.eq(State.LOAD), self._waits.eq(1), self._number.eq(number), self._second.eq(self._data)]
         with m.If((state == State.LOAD) & answer.valid & ~self._faulty):
             m.d.comb += [self._shared.fill.eq(~answer.payload.error)]
             m.d.sync += state.eq(State.RUN)
             with m.If(answer.payload.error):
                 m.d.comb += self._cause.eq(Cause.BUS)
 
-    def _number(self) -> Value:
-        """The number of the word that is asked for."""
-        shared = self._shared
-        return shared.number if self._affine is None else Mux(self._data, shared.second_number, shared.number)
-
     def _stop(self, m: Module) -> None:
         """A fault, and the end of a kernel."""
-        state, status, answered = self._state, self._status, ~self._waits | self.response.valid
+        state, status, found, answered = self._state, self._status, self._found, ~self._waits | self.response.valid
+        with m.If(self._executes):
+            m.d.comb += self._cause.eq(self._why)
+        m.d.sync += [found.cause.eq(self._cause), found.pc.eq(self._fragments.pc)]
         m.d.comb += [
-            self.stop.eq(self._faulty | (self._cause != Cause.NONE)), self.discard.eq(self.stop),
+            self.stop.eq(self._faulty), self.discard.eq(self.stop),
             self.status.eq(Cat(status.pc, status.cause)),
         ]
         with m.If((state == State.STOP) & answered & self.memory_quiet & self.quiet):
             m.d.comb += [self.over.eq(1), self.memory_reset.eq(1)]
         with m.If(self.stop):
-            m.d.sync += [state.eq(State.STOP), status.cause.eq(Mux(self._faulty, self.fault.cause, self._cause)),
-                         status.pc.eq(Mux(self._faulty, self.fault.pc, self._fragments.pc))]
+            m.d.sync += [state.eq(State.STOP),
+                         status.eq(Mux(found.cause.any(), found.as_value(), self.fault.as_value()))]
         with m.If(self.over):
             m.d.sync += [state.eq(State.IDLE), status.eq(0)]
 

@@ -17,7 +17,7 @@ class Fragments(wiring.Component):
     """The active fragment (AWFR), and those that wait (PWFB): the forward stack, and the lanes that have just taken a
     backward branch, which the next step makes active.
 
-    `pc`, `mask`, `whole` and `changes` are functions of registers.
+    `pc`, `mask`, `active`, `whole` and `changes` are functions of registers.
 
     Parameters
     ----------
@@ -30,6 +30,7 @@ class Fragments(wiring.Component):
     step : fragments join and change as the rules say, or, if none changes, the active one moves.
     move, lanes, target : how it goes on (`Move`); which of its lanes, and where they branch to.
     pc, mask : PC and lanes of the active fragment, with those that join it.
+    active : it has lanes.
     whole : no lanes wait.
     changes : another fragment becomes active in a step: no instruction is executed.
     redirect, following : the next instruction is not the one behind; the PC of the next one.
@@ -43,8 +44,8 @@ class Fragments(wiring.Component):
         self.forward = ForwardStack(pc_bits=pc_bits, lanes=lanes)
         super().__init__({
             "start": In(1), "launched": In(lanes), "step": In(1), "move": In(MOVE_BITS), "lanes": In(lanes),
-            "target": In(pc_bits), "pc": Out(pc_bits), "mask": Out(lanes), "whole": Out(1), "changes": Out(1),
-            "redirect": Out(1), "following": Out(pc_bits),
+            "target": In(pc_bits), "pc": Out(pc_bits), "mask": Out(lanes), "active": Out(1), "whole": Out(1),
+            "changes": Out(1), "redirect": Out(1), "following": Out(pc_bits),
             **(probe_port(self.observe()) if probe else {}),
         })
 
@@ -58,6 +59,7 @@ class Fragments(wiring.Component):
             self.changes.eq(self.backward.valid | (forward.top.valid & (forward.top.pc < self._pc))),
             self.pc.eq(self._pc),
             self.mask.eq(self._mask | Mux(joins, forward.top.lanes, 0)),
+            self.active.eq(self._mask.any()),  # if it has none, none wait
             self.whole.eq(~first.valid & ~self.backward.valid),
             forward.own.eq(self.changes), forward.pc.eq(self._pc), forward.target.eq(self.target),
         ]

@@ -1,6 +1,6 @@
 """Words that all threads read (docs/contract/fg_simt.md, *Shared-load cache*; [AFFINE], section 3.2)."""
 
-from amaranth import Module, Mux, Signal, Value
+from amaranth import Module, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -26,20 +26,20 @@ class SharedLoads(wiring.Component):
 
     Members
     -------
-    number : the number of the word that is looked up, or filled.
+    number : the number of the word that is looked up.
     hit, word : whether it is here; the word, unspecified without a hit.
     second_number, second_hit, second_word : the same of the second word.
-    fill_second : what is filled is the second word.
-    fill, filled : memory has this word there.
+    fill, fill_number, filled : memory has this word there.
     invalidate : no word is valid at the end of the cycle, not even one that is filled.
     """
 
     def __init__(self, *, second: bool = False, probe: bool = False) -> None:
         self._second, self._probe, self._valid = second, probe, Signal(SHARED_LOADS)
         lookup = {"number": In(NUMBER_BITS), "hit": Out(1), "word": Out(WORD_BITS)}
-        other = {f"second_{name}": member for name, member in lookup.items()} | {"fill_second": In(1)}
+        other = {f"second_{name}": member for name, member in lookup.items()}
         super().__init__({
-            **lookup, "fill": In(1), "filled": In(WORD_BITS), "invalidate": In(1), **(other if second else {}),
+            **lookup, **(other if second else {}),
+            "fill": In(1), "fill_number": In(NUMBER_BITS), "filled": In(WORD_BITS), "invalidate": In(1),
             **(probe_port(self.observe()) if probe else {}),
         })
 
@@ -47,10 +47,9 @@ class SharedLoads(wiring.Component):
         m = Module()
         entry = data.StructLayout({"tag": NUMBER_BITS - PLACE_BITS, "word": WORD_BITS})
         m.submodules.entries = entries = Memory(shape=entry, depth=SHARED_LOADS, init=())
-        number, writer = self.number, entries.write_port()
+        number, writer = self.fill_number, entries.write_port()
         self._look_up(m, entries, self.number, self.hit, self.word)
         if self._second:
-            number = Mux(self.fill_second, self.second_number, self.number)
             self._look_up(m, entries, self.second_number, self.second_hit, self.second_word)
         place = number[:PLACE_BITS]
         m.d.comb += [writer.addr.eq(place), writer.en.eq(self.fill), writer.data.tag.eq(number[PLACE_BITS:]),

@@ -1,11 +1,13 @@
-"""Instructions for the affine unit of the control processor, at the limits of what it accepts."""
+"""Instructions for the affine unit of the control processor, at the limits of what it accepts, each as long as its
+result may take."""
 
 import random
 from collections.abc import Iterator
 from typing import Any
 
 from warploom.arch.encoding import encode_modifiers
-from warploom.arch.fg_simt.sizes import REGISTERS
+from warploom.arch.fg_simt.sizes import REGISTERS, RULE_CYCLES
+from warploom.arch.interfaces import LINEAR_OPS
 from warploom.arch.isa import INTEGER_OPS, PT, Instruction, Op
 from warploom.golden_model.affine.rules import COMPARISONS
 from warploom.golden_model.compact import Compact
@@ -29,13 +31,21 @@ POOL = (*range(6), REGISTERS - 1)
 SLOTS = range(3)
 
 
-def traffic(rng: random.Random, cycles: int) -> Iterator[Stimulus]:
-    """One instruction in each cycle; most registers are written before they are read."""
-    left = cycles
+def cycles(op: int, pdst: int) -> int:
+    """How many cycles an instruction stays: four if it may need them."""
+    return 1 if op in (Op.LD, Op.PLOP3) or (op in LINEAR_OPS and pdst == PT) else RULE_CYCLES
+
+
+def traffic(rng: random.Random, count: int) -> Iterator[Stimulus]:
+    """So many instructions; most registers are written before they are read."""
+    left = count
     while left > 0:
         made = list(_trial(rng))
         left -= len(made)
-        yield from made
+        for given in made:
+            for _ in range(cycles(given["op"], given["pdst"]) - 1):
+                yield {**given, "write": 0, "expand": 0, "reset": 0}
+            yield given
 
 
 def _trial(rng: random.Random) -> Iterator[Stimulus]:
@@ -89,7 +99,7 @@ def _fields(predicate: Predicate) -> dict[str, int]:
 
 
 def _acts(rng: random.Random, given: dict[str, Any], often: str = "") -> Stimulus:
-    """With a guard, and with what happens at the end of the cycle."""
+    """With a guard, and with what happens at the end of its last cycle."""
     act = often if often and rng.random() < 0.95 else rng.choice(("write", "write", "write", "expand", "none"))
     return given | {"write": act == "write", "expand": act == "expand", "reset": rng.random() < 0.003,
                     "guard": _fields(Predicate(rng.randrange(PT + 1), bool(rng.getrandbits(1))))}

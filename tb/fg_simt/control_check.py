@@ -5,7 +5,7 @@ from typing import Any
 
 from warploom.arch.encoding import HEADER
 from warploom.arch.fg_simt.micro import MICRO_FIELDS, Kind
-from warploom.arch.fg_simt.sizes import Cause
+from warploom.arch.fg_simt.sizes import Cause, status
 from warploom.arch.interfaces import unpack, width
 from warploom.arch.isa import PT, Op
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus
@@ -18,7 +18,8 @@ POINTS = (*(cause.name for cause in Cause), "no warp", "next warp", "walk", "fau
           "request that was not taken at once", "answer with a fault", "answer that ends a kernel", "mask with a fault",
           "fault while it waits for a mask", "fault behind the last warp", "fence", "guard that never holds",
           "vote of all lanes", "shared load of an instruction that is not executed", "barrier that waits for stores",
-          "branch of all lanes", "change of fragments with an instruction")
+          "branch of all lanes", "change of fragments with an instruction", "faults of both in one cycle",
+          "instruction that is taken in vain")
 
 
 class ControlCheck:
@@ -31,6 +32,7 @@ class ControlCheck:
         self._now = self._before = Cycle({}, {}, self._shown)
         self.coverage = Coverage(*POINTS)
         self._runs = self._collects = self._stopped = False
+        self._reported: int | None = None  # the status by the memory unit's fault in the cycle of the last stop
 
     def stimuli(self, cycles: Iterable[Cycle]) -> Iterator[Stimulus]:
         """The inputs of a recording."""
@@ -46,7 +48,7 @@ class ControlCheck:
         for name in EVENTS:
             equal(name, seen[name], outputs.get(name, 0))
         equal("redirect", seen["target"] if seen["redirect"] else None, outputs.get("redirect"))
-        if "redirect" not in outputs and "stop" not in outputs:
+        if "stop" not in outputs:
             equal("take", seen["take"], outputs.get("take", 0))
         request = self._codecs["request__payload"].unpack(seen["request__payload"])
         equal("request", request["address"] if seen["request__valid"] else None, outputs.get("request"))
@@ -73,9 +75,13 @@ class ControlCheck:
         """The situations of this cycle."""
         hit, outputs, before = self.coverage.hit, self._now.outputs, self._before
         faulty = "stop" in outputs and seen["fault"] != 0
+        if "stop" in outputs:
+            self._reported = status(**self._codecs["fault"].unpack(seen["fault"])) if faulty else None
         walks, mask = "position" in outputs, self._shown[1]
+        hit("instruction that is taken in vain", "take" in outputs and "redirect" in outputs)
         if "over" in outputs:
             hit(Cause(outputs["status"] >> 24).name)
+            hit("faults of both in one cycle", self._reported is not None and self._reported != outputs["status"])
             hit("no warp", seen["start"])
         hit("next warp", outputs.get("redirect") == 0 and not seen["start"])
         hit("walk", walks)
@@ -89,19 +95,20 @@ class ControlCheck:
         hit("fence", not mask and seen["quiet"] and seen["in_flight"] and not self._stopped)
         self._stopped = "stop" in outputs or (self._stopped and "over" not in outputs)
         self._collects = (self._collects or _kind(outputs) is Kind.COLLECT) and not (seen["branch__valid"] or faulty)
-        if seen["first__valid"] and not self._stopped and mask:
-            self._count_decoded(unpack(list(HEADER), seen["first__payload"] & (1 << width(list(HEADER))) - 1))
+        if self._now.decoded is not None and not self._stopped and mask:
+            self._count_decoded(unpack(list(HEADER), self._now.decoded & (1 << width(list(HEADER))) - 1))
 
     def _count_decoded(self, i: dict[str, int]) -> None:
-        """An instruction that could be decoded."""
+        """An instruction that could be executed."""
         hit, inputs, outputs = self.coverage.hit, self._now.inputs, self._now.outputs
-        never, takes = i["guard"] == PT and i["guard_not"], "take" in outputs
-        hit("no room", not inputs["room"] and not outputs)
+        never, takes = i["guard"] == PT and i["guard_not"], self._now.is_over
+        waits = not outputs.keys() - {"take"}
+        hit("no room", not inputs["room"] and waits)
         hit("guard that never holds", never and takes)
         hit("shared load of an instruction that is not executed", never and takes and i["param"])
         hit("vote of all lanes", i["op"] == Op.VOTE and i["psrc"] == PT and takes)
         hit("barrier that waits for stores",
-            i["op"] in (Op.BAR, Op.MEMBAR) and inputs["quiet"] and inputs["in_flight"] and not outputs)
+            i["op"] in (Op.BAR, Op.MEMBAR) and inputs["quiet"] and inputs["in_flight"] and waits)
         hit("branch of all lanes", i["op"] == Op.BRA and i["guard"] == PT and takes and "redirect" in outputs)
         hit("change of fragments with an instruction", "redirect" in outputs and not takes and not inputs["start"])
 

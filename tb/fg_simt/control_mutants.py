@@ -56,8 +56,8 @@ def _unfenced(unit: Any, m: Module) -> None:
 
 def _deaf(unit: Any, m: Module) -> None:
     """A barrier does not wait for stores."""
-    with m.If(unit._decodes & (unit._decoder.role == Role.FENCE) & unit._decoder.legal & unit.quiet
-              & ~unit.first.payload.error):
+    decoded = unit._decoded.next.payload
+    with m.If(unit._executes & (decoded.role == Role.FENCE) & decoded.legal & unit.quiet & ~decoded.error):
         m.d.comb += unit._fragments.move.eq(Move.NEXT)
 
 
@@ -69,7 +69,7 @@ def _all_members(unit: Any, m: Module) -> None:
 
 def _pushes(unit: Any, m: Module) -> None:
     """Sends without room."""
-    with m.If(unit._data & unit._sends):
+    with m.If(unit._executes & unit._data & unit._sends):
         m.d.comb += unit.sent.valid.eq(1)
 
 
@@ -77,6 +77,23 @@ def _lawless(unit: Any, m: Module) -> None:
     """Bits behind the modifiers are legal."""
     with m.If(unit.instruction.modifiers[-1]):
         m.d.comb += unit.legal.eq(1)
+
+
+def _stray(config: SmConfig) -> wiring.Component:
+    unit = ControlProcessor(affine=config.affine, probe=True)
+    changed(unit._decoded.decoder, _lawless)
+    return unit
+
+
+def _modest(unit: Any, m: Module) -> None:
+    """The memory unit's fault comes first."""
+    with m.If(unit.stop & unit.fault.cause.any()):
+        m.d.sync += unit._status.eq(unit.fault)
+
+
+def _keeping(unit: Any, m: Module) -> None:
+    """What is decoded stays when fragments change."""
+    m.d.comb += unit._decoded.drop.eq(unit.stop | (unit.redirect & ~unit._fragments.changes))
 
 
 def _no_carry(unit: Any, m: Module) -> None:
@@ -90,7 +107,7 @@ def _forgetful(unit: Any, m: Module) -> None:
 
 
 def _hasty(unit: Any, m: Module) -> None:
-    """A product takes one cycle."""
+    """What needs the rules takes one cycle."""
     m.d.comb += unit._waits.eq(0)
 
 
@@ -107,9 +124,11 @@ MUTANTS = (
     _control("does not wait for stores at a barrier", _deaf),
     _control("sends without room", _pushes),
     _part("counts lanes that do not vote", "_vote", _all_members),
-    _part("executes what has stray bits", "_decoder", _lawless),
+    _control("reports a fault of memory before its own of the same cycle", _modest),
+    _control("executes what was taken before a redirect", _keeping),
+    Mutant("ControlProcessor", KERNELS, "executes what has stray bits", _stray),
     _part("adds a carry that is absent", "_builder", _no_carry),
     _part("loses a register that is written in part", "_affine", _forgetful, *AFFINE),
-    _part("computes products in a cycle", "_affine", _hasty, *AFFINE),
+    _part("does not wait for the rules", "_affine", _hasty, *AFFINE),
     _part("expands the executing lanes alone", "_affine", _partial, *AFFINE),
 )

@@ -20,12 +20,14 @@ OLD = 300
 
 
 class Cycle(NamedTuple):
-    """A cycle: inputs by port, outputs by name (what is missing does not happen), and the observed values at its
-    end."""
+    """A cycle: inputs by port, outputs by name (what is missing does not happen), the observed values at its end, the
+    bits of the first decoded instruction, and whether that is over."""
 
     inputs: dict[str, Any]
     outputs: dict[str, Any]
     observed: list[int]
+    decoded: int | None = None
+    is_over: bool = False
 
 
 class Ports:
@@ -100,10 +102,12 @@ class Recorder:
         self.engine = engine = Engine(self._ports, affine)
         self._launch: dict[str, Any] = {}
         self._started = 0
+        self._stops = False  # the CP has found a fault in the cycle before
         self._walk: deque[dict[str, Any]] = deque()
         parts: Any = engine
         parts.fetch.queue = Noted(lambda entry: None, lambda: self._note_own(take=1))
         parts.issue.queue = Noted(self._note_sent, lambda: None)
+        parts.control.decoded.popleft = self._noting(parts.control.decoded.popleft, is_over=True)
         parts.fetch.redirect, parts.fetch.stop = self._redirect(parts.fetch.redirect), self._stop(parts.fetch.stop)
         parts.issue.discard = self._noting(parts.issue.discard, discard=1)
         parts.memory.reset = self._noting(parts.memory.reset, memory_reset=1)
@@ -122,7 +126,9 @@ class Recorder:
     def _cycle(self) -> Cycle:
         engine, issue, memory = self.engine, self.engine.issue, self.engine.memory
         resolved = issue._mask_from == engine.cycle
-        if engine.control.is_running and memory.fault is None and self._invents(resolved):
+        decoded = engine.control.decoded[0] if engine.control.decoded else None
+        runs = engine.control.is_running
+        if (runs or self._stops) and memory.fault is None and self._invents(resolved):
             memory.fault = Fault(Cause.BUS, self._rng.getrandbits(24))
         fault = memory.fault or Fault(Cause.NONE, 0)
         queue = engine.fetch.queue
@@ -142,12 +148,17 @@ class Recorder:
                    "response__payload": 0 if answer is None else _payload(answer)}
         if "over" in now:
             self._launch = {}
-        return Cycle(inputs, now, [value for part in self._parts for value in part.observe()])
+        self._stops = runs and not engine.control.is_running and not now.keys() & {"stop", "over"}
+        return Cycle(inputs, now, [value for part in self._parts for value in part.observe()],
+                     None if decoded is None else int.from_bytes(decoded.fetched.answer.data, "little"),
+                     now.pop("is_over", False))
 
     def _invents(self, resolved: bool) -> bool:
         """Whether there is a fault now."""
         engine = self.engine
-        if resolved or not engine.control.fragments.mask:
+        if self._stops:
+            factor = 100
+        elif resolved or not engine.control.fragments.mask:
             factor = 20
         else:
             is_old = engine.cycle > self._started + OLD
@@ -167,10 +178,10 @@ class Recorder:
     def _note_sent(self, micro: Micro) -> None:
         self._note(sent=encoded(micro))
 
-    def _noting(self, action: Callable[[], None], **what: int) -> Callable[[], None]:
-        def noted() -> None:
+    def _noting(self, action: Callable[[], Any], **what: int) -> Callable[[], Any]:
+        def noted() -> Any:
             self._note(**what)
-            action()
+            return action()
 
         return noted
 

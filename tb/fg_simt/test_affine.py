@@ -17,10 +17,10 @@ from warploom.golden_model.fg_simt.micro_bits import operand_of
 from warploom.tb import runner
 from warploom.tb.affine.refusals import ALONE, CARRIES, Case, refusals
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, exercise, source
-from warploom.tb.fg_simt.affine_traffic import SLOTS, traffic
+from warploom.tb.fg_simt.affine_traffic import SLOTS, cycles, traffic
 
 BENCH = "warploom.tb.fg_simt.test_affine"
-CYCLES = 24_000
+INSTRUCTIONS = 24_000
 OPS = (*sorted(INTEGER_OPS), Op.S2R)
 POINTS = (
     *(f"{op.name} {what}" for op in OPS if op is not Op.ISETP for what in ("accepted", "refused")),
@@ -41,6 +41,7 @@ class AffineCheck:
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
         self._model = AffineRegisters(ports.config.affine)
+        self._left = 0  # cycles of the instruction
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle, then end it."""
@@ -54,7 +55,13 @@ class AffineCheck:
         for name in ("guard", "pred"):
             predicate = self._predicate(seen, name)
             equal(f"{name} {predicate} resolved", self._predicate(seen, f"resolved_{name}"), model.resolved(predicate))
-        known = self._known(seen, i, operands, model.resolved(self._predicate(seen, "pred")))
+        pred = model.resolved(self._predicate(seen, "pred"))
+        late = model.cycles(i, tuple(model.slot(operand) for operand in operands), pred) > 1
+        equal(f"{i.op.name} {operands} late", seen["late"], late)
+        self._left = (self._left or cycles(i.op, i.pdst)) - 1
+        if late and self._left:
+            return
+        known = self._known(seen, i, operands, pred)
         self._compare(seen, i, known)
         self._cover(seen, i, known)
         self._coverage.hit("position", any(isinstance(operand, Position) for operand in given))
@@ -163,9 +170,9 @@ def _compact(fields: dict[str, int]) -> Compact:
 @cocotb.test()
 async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     """Operations at the limits of their rules."""
-    ports, checker = Ports(dut), Checker(minimum=7 * CYCLES)
+    ports, checker = Ports(dut), Checker(minimum=7 * INSTRUCTIONS)
     coverage = Coverage(*POINTS, *(BRANCHES if ports.config.affine.has_branches else ()))
-    await exercise(ports, traffic(source(), CYCLES), AffineCheck(ports, checker, coverage), checker)
+    await exercise(ports, traffic(source(), INSTRUCTIONS), AffineCheck(ports, checker, coverage), checker)
     coverage.finish()
 
 

@@ -41,6 +41,7 @@ class Bench:
         merged.merge()
         equal("mask", seen["mask"], merged.mask)
         equal("pc", seen["pc"], merged.pc)
+        equal("active", seen["active"], int(merged.mask != 0))
         equal("whole", seen["whole"], int(merged.is_whole))
         after = deepcopy(merged)
         changes = after.change()

@@ -25,7 +25,8 @@ def stimuli() -> Iterator[Stimulus]:
     rng = source()
     for cycle in range(CYCLES):
         together = cycle % 1000 == 999
-        yield {"number": rng.choice(TAGS) * SHARED_LOADS + rng.randrange(SHARED_LOADS),
+        number, filled = (rng.choice(TAGS) * SHARED_LOADS + rng.randrange(SHARED_LOADS) for _ in range(2))
+        yield {"number": number, "fill_number": filled,
                "fill": int(together or rng.random() < 0.5), "filled": rng.getrandbits(32),
                "invalidate": int(together or rng.random() < 0.001)}
 
@@ -47,10 +48,11 @@ async def random_words(dut: cocotb.handle.SimHandleBase) -> None:
         coverage.hit("miss of another address", found is None and number in written)
         coverage.hit("all words", model.observe() == [SHARED_LOADS])
         coverage.hit("fill and invalidate", seen["fill"] and seen["invalidate"])
-        coverage.hit("filled anew", seen["fill"] and found is not None)
+        filled = seen["fill_number"]
+        coverage.hit("filled anew", seen["fill"] and model.find(4 * filled) is not None)
         if seen["fill"]:
-            model.fill(4 * number, seen["filled"])
-            written[number] = seen["filled"]
+            model.fill(4 * filled, seen["filled"])
+            written[filled] = seen["filled"]
         if seen["invalidate"]:
             model.invalidate()
 

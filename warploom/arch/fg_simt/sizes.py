@@ -21,6 +21,9 @@ FETCHED = 4
 FETCHES = 8
 """Requests for instructions that may be outstanding."""
 
+DECODED = 2
+"""Decoded instructions of a kernel that wait for their execution."""
+
 SHARED_LOADS = 64
 SIQ_ENTRIES, SLWQ_ENTRIES, SMRQ_ROWS, SMRRQ_ENTRIES = 4, 4, 8, 8
 
@@ -28,7 +31,10 @@ CP_PORT, WIDE_PORT = 8, 9
 """Numbers of the ports to the data cache beside those of the lanes."""
 
 MULTIPLY_CYCLES = 3
-"""What the control processor needs for a product."""
+"""What the host part needs for a product."""
+
+RULE_CYCLES = 4
+"""What the affine unit needs for an attempt that follows rules of both ends."""
 
 DIVIDE_INTERVAL = 16
 
