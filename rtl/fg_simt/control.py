@@ -146,6 +146,8 @@ class ControlProcessor(wiring.Component):
         ]
         with m.If(resolved):
             m.d.sync += [self._state.eq(State.RUN), kept.valid.eq(1), kept.mask.eq(self.branch.mask)]
+        with m.If(self._data & self._executes):  # an expansion may be sent first, of the predicate that is asked for
+            m.d.sync += [kept.valid.eq(1), kept.mask.eq(self._holds)]
         with m.If(self._decoded.next.ready | self.stop):
             m.d.sync += kept.valid.eq(0)
 

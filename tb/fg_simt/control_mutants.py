@@ -96,6 +96,12 @@ def _keeping(unit: Any, m: Module) -> None:
     m.d.comb += unit._decoded.drop.eq(unit.stop | (unit.redirect & ~unit._fragments.changes))
 
 
+def _absent_minded(unit: Any, m: Module) -> None:
+    """The lanes of a vote are not kept while an expansion of its predicate is sent."""
+    with m.If(unit._data):
+        m.d.sync += unit._kept.valid.eq(0)
+
+
 def _no_carry(unit: Any, m: Module) -> None:
     """A carry that is absent is a carry."""
     m.d.comb += unit.micro.pred_not.eq(unit.instruction.psrc_not)
@@ -126,6 +132,7 @@ MUTANTS = (
     _part("counts lanes that do not vote", "_vote", _all_members),
     _control("reports a fault of memory before its own of the same cycle", _modest),
     _control("executes what was taken before a redirect", _keeping),
+    _control("forgets the lanes of a vote while it expands", _absent_minded, *AFFINE),
     Mutant("ControlProcessor", KERNELS, "executes what has stray bits", _stray),
     _part("adds a carry that is absent", "_builder", _no_carry),
     _part("loses a register that is written in part", "_affine", _forgetful, *AFFINE),

@@ -18,6 +18,10 @@ from warploom.golden_model.fg_simt.steps import Steps
 OLD = 300
 """Cycles after which a kernel is old."""
 
+PERIOD, SLOW = 100, 4
+"""Cycles after which ports may become slow, or cease to be; then they are not ready so many times as often. Stores are
+then still in flight at the end of a kernel."""
+
 
 class Cycle(NamedTuple):
     """A cycle: inputs by port, outputs by name (what is missing does not happen), the observed values at its end, the
@@ -37,7 +41,8 @@ class Ports:
                  answered: Callable[[Answer], None]) -> None:
         self._memory, self._rng, self._patience = memory, rng, patience
         self._asked, self._answered = asked, answered
-        self._closed = 0
+        self._closed = self._cycle = 0
+        self._chance = patience
 
     @property
     def fetch_ready(self) -> bool:
@@ -65,7 +70,10 @@ class Ports:
         return self._memory.fetched()
 
     def clock(self) -> None:
-        self._closed = sum((self._rng.random() < self._patience) << bit for bit in range(11))
+        self._cycle += 1
+        if self._cycle % PERIOD == 0:
+            self._chance = self._rng.choice((1, 1, SLOW)) * self._patience
+        self._closed = sum((self._rng.random() < self._chance) << bit for bit in range(11))
         self._memory.clock()
 
     def image(self) -> Image:
