@@ -1,6 +1,7 @@
 """Memory images of random kernels, of all instructions that the engine has; the host part launches them for ever."""
 
 import random
+from collections.abc import Sequence
 from itertools import pairwise
 
 from warploom.arch.encoding import encode, encode_program
@@ -48,7 +49,12 @@ SMALL = [WEIGHTS.get(op, 1) for op in OPERATIONS]
 
 def images(rng: random.Random, kernels: int) -> Image:
     """Kernels of random code and geometry, which are launched in turn."""
-    codes = [b"".join(word.to_bytes(16, "little") for word in _kernel(rng)) for _ in range(kernels)]
+    return launched(rng, [_kernel(rng) for _ in range(kernels)])
+
+
+def launched(rng: random.Random, kernels: Sequence[Sequence[int]]) -> Image:
+    """Kernels of encoded instructions, which are launched in turn with random geometry."""
+    codes = [b"".join(word.to_bytes(16, "little") for word in words) for words in kernels]
     places = [0]
     for code in codes:
         places.append(places[-1] + len(whole_lines(code)))

@@ -5,13 +5,16 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
+from warploom.arch.encoding import encode
+from warploom.arch.isa import RZ, Instruction, Op
+from warploom.arch.modifiers import Cond, Special, Vote
 from warploom.fg_simt.images import image
 from warploom.fg_simt.programs import started
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Ports, exercise, source
 from warploom.tb.fg_simt.control_check import ControlCheck
 from warploom.tb.fg_simt.control_traces import Recorder
-from warploom.tb.fg_simt.random_kernels import images
+from warploom.tb.fg_simt.random_kernels import images, launched
 
 BENCH = "warploom.tb.fg_simt.test_control"
 CYCLES = 2500
@@ -19,6 +22,9 @@ CYCLES = 2500
 
 RANDOM, KERNELS = 30000, 120
 """Cycles, and kernels, of random code."""
+
+VOTES = 20
+"""Kernels that vote."""
 
 
 @cocotb.test()
@@ -41,6 +47,26 @@ async def random_kernels(dut: cocotb.handle.SimHandleBase) -> None:
     assert not kind.is_on or (counts["affine"] and counts["expansions"])
     assert not kind.has_memory or counts["vector_loads"]
     check.coverage.finish()
+
+
+UNIFORM_VOTE = (
+    Instruction(op=Op.S2R, dst=1, special=Special.LANEID),
+    Instruction(op=Op.ISETP, src=(RZ, RZ, RZ), pdst=3, cond=Cond.EQ),
+    Instruction(op=Op.ISETP, src=(1, RZ, RZ), imm=3, imm_slot=1, pdst=0, cond=Cond.LT),
+    Instruction(op=Op.BRA, guard=0, imm=5),
+    Instruction(op=Op.VOTE, psrc=3, pdst=3, imm=(1 << 32) - 1, imm_slot=0, vote=Vote.ANY), Instruction(op=Op.EXIT),
+)
+"""Some lanes vote, and write the uniform predicate that they read: it is expanded first."""
+
+
+@cocotb.test()
+async def uniform_vote(dut: cocotb.handle.SimHandleBase) -> None:
+    """The same on this kernel."""
+    ports, checker, rng = Ports(dut), Checker(minimum=10 * VOTES), source()
+    codes = [[encode(i) for i in UNIFORM_VOTE]] * VOTES
+    recorder = Recorder(launched(rng, codes), ports.config.affine, rng=rng)
+    check = ControlCheck(ports, checker, recorder.observed)
+    await exercise(ports, check.stimuli(recorder.cycles(50 * VOTES)), check, checker, partial=True)
 
 
 @pytest.mark.rtl
