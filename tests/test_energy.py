@@ -231,7 +231,8 @@ def test_every_assumption_is_used():
                 for name, config in configs.items()}
         found |= {row["assumption"] for row in sensitivity.rows(experiment.HEADLINES, {"k": runs})}
     leakage = {"cmos_leakage", "drowsy_leakage", "tfet_leakage"}  # tests/test_evaluation_tfet.py varies them
-    assert found | leakage == set(FIGURES["assumptions"])
+    engine = {"idle_lanes"}  # tests/test_evaluation_fg_simt_cost.py varies it
+    assert found | leakage | engine == set(FIGURES["assumptions"])
 
 
 def test_the_assumption_that_carries_most_comes_first():
