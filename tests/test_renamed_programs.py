@@ -214,7 +214,7 @@ def test_a_last_read_too_many_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_warp_in_a_slot_that_is_not_swept_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The front end does not wait for the sweep, which then finds registers of the next warp."""
-    monkeypatch.setattr(FrontEnd, "keep", lambda front_end, slots: None)
+    monkeypatch.setattr(FrontEnd, "reserve", lambda front_end, slots: None)
     config = machine("cmos_first").with_settings(["blocks=1"])
     with pytest.raises(AssertionError):
         simulate(config, traced("vector_add", config), check=True, max_cycles=LIMIT)
