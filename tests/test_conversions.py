@@ -88,7 +88,8 @@ def test_float_to_integer(source, target, rounding):
     def reference(word: int) -> int:
         x = exact.decode(word, FORMS[source])
         if x.is_nan:
-            return 1 << bits_of(target) - 1 if source is DType.F64 or target.is_wide else 0
+            top = low or 1 << bits_of(target) - 1  # extended by its sign
+            return extended(top, target) if source is DType.F64 or target.is_wide else 0
         if x.is_infinite:
             return extended(low if x.negative else high, target)
         return extended(min(max(round_integer(x.signed, rounding), low), high), target)

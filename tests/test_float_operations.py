@@ -177,6 +177,6 @@ def test_classes(double):
             x = exact.decode(word, form)
             finite = not (x.is_nan or x.is_infinite)
             wanted = {Property.FINITE: finite, Property.INFINITE: x.is_infinite, Property.NUMBER: not x.is_nan,
-                      Property.NOTANUMBER: x.is_nan, Property.NORMAL: finite and x.size >= smallest,
+                      Property.NOTANUMBER: x.is_nan, Property.NORMAL: finite and not 0 < x.size < smallest,
                       Property.SUBNORMAL: finite and 0 < x.size < smallest}[test]
             assert got == wanted, (test, hex(word))

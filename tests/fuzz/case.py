@@ -81,7 +81,8 @@ class Case:
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
         try:
             program = compile_ptx(self.ptx, f"{self.seed}.ptx", **WAYS[self.seed % len(WAYS)])
-            self._compare(self._execution(program, record=False))
+            execution = self._execution(program, record=False)
+            self.compare(execution.buffers["output"].tobytes(), execution.buffers["common"].tobytes())
             for core in cores:
                 trace = self._execution(annotate_for(program, core), record=True).trace
                 assert trace is not None
@@ -100,11 +101,11 @@ class Case:
         launch = Launch((self.grid, 1, 1), (*self.block, 1), (*buffers, *scalars), self.dynamic_shared, LIMIT)
         return execute(program, launch, record=record)
 
-    def _compare(self, execution: Execution) -> None:
-        found = _rows(execution.buffers["output"].tobytes())
+    def compare(self, output: bytes, common: bytes) -> None:
+        """Raises `AssertionError` if results differ from the host's."""
+        found = _rows(output)
         wrong = [number for number, (a, b) in enumerate(zip(found, self.rows, strict=True)) if a != b]
         assert not wrong, f"{len(wrong)} of {len(found)} threads differ from the host's, the first is {wrong[0]}"
-        common = execution.buffers["common"].tobytes()
         different = [at for at in range(len(common)) if common[at] != self.common[at]]
         assert not different, f"common words differ from the host's from byte {different[0]} on"
 

@@ -23,29 +23,30 @@ HELPER f32 most(f32 a, f32 b) { return fmaxf(a, b); }
 HELPER f64 least(f64 a, f64 b) { return fmin(a, b); }
 HELPER f64 most(f64 a, f64 b) { return fmax(a, b); }
 HELPER f64 widened(f32 a) { return (f64)a; }
+// PTX keeps positions and lengths of bit fields below 256; above, what a GPU answers depends on how ptxas compiles it.
 HELPER u32 bit_field(u32 a, u32 at, u32 bits) {
     u32 d;
-    asm("bfe.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(at), "r"(bits));
+    asm("bfe.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(at & 255u), "r"(bits & 255u));
     return d;
 }
 HELPER s32 bit_field(s32 a, u32 at, u32 bits) {
     s32 d;
-    asm("bfe.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(at), "r"(bits));
+    asm("bfe.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(at & 255u), "r"(bits & 255u));
     return d;
 }
 HELPER u64 bit_field(u64 a, u32 at, u32 bits) {
     u64 d;
-    asm("bfe.u64 %0, %1, %2, %3;" : "=l"(d) : "l"(a), "r"(at), "r"(bits));
+    asm("bfe.u64 %0, %1, %2, %3;" : "=l"(d) : "l"(a), "r"(at & 255u), "r"(bits & 255u));
     return d;
 }
 HELPER u32 inserted(u32 a, u32 b, u32 at, u32 bits) {
     u32 d;
-    asm("bfi.b32 %0, %1, %2, %3, %4;" : "=r"(d) : "r"(a), "r"(b), "r"(at), "r"(bits));
+    asm("bfi.b32 %0, %1, %2, %3, %4;" : "=r"(d) : "r"(a), "r"(b), "r"(at & 255u), "r"(bits & 255u));
     return d;
 }
 HELPER u64 inserted(u64 a, u64 b, u32 at, u32 bits) {
     u64 d;
-    asm("bfi.b64 %0, %1, %2, %3, %4;" : "=l"(d) : "l"(a), "l"(b), "r"(at), "r"(bits));
+    asm("bfi.b64 %0, %1, %2, %3, %4;" : "=l"(d) : "l"(a), "l"(b), "r"(at & 255u), "r"(bits & 255u));
     return d;
 }
 HELPER u32 leading(u32 a) {

@@ -129,8 +129,11 @@ def extend_low(e: Emitter) -> None:
 # ---------------------------------------------------------------- bit fields
 
 
-def _byte(e: Emitter, value: Operand) -> Operand:
-    """The low byte, the only one that bfe and bfi read."""
+def _place(e: Emitter, value: Operand) -> Operand:
+    """The position or the length of a field. Of 32-bit fields only the low byte counts, which a GPU reads. Those of
+    64-bit fields, for which a GPU has no instruction, count whole: no field is above bit 63, or longer than 64."""
+    if width(e.type) == 64:
+        return _at_most(e, value, 64)
     number = known(value)
     return e.logic(AND, value, constant(0xFF)) if number is None else constant(number & 0xFF)
 
@@ -157,7 +160,7 @@ def _ones(e: Emitter, length: Operand) -> Words:
 def extract(e: Emitter) -> None:
     """bfe: a field, zero- or sign-extended; above the word there are copies of its sign, or zeros."""
     d, a, (position,), (length,) = e.unpack(e.type, e.type, "u32", "u32")
-    position, length = _byte(e, position), _byte(e, length)
+    position, length = _place(e, position), _place(e, length)
     if is_signed(e.type):
         _extract_signed(e, d, a, position, length)
     elif len(d) == 1:
@@ -193,7 +196,7 @@ def _extract_signed(e: Emitter, d: Target, a: Words, position: Operand,
 def insert(e: Emitter) -> None:
     """bfi: the low bits of a over a field of b."""
     d, a, b, (position,), (length,) = e.unpack(e.type, e.type, e.type, "u32", "u32")
-    position, length = _byte(e, position), _byte(e, length)
+    position, length = _place(e, position), _place(e, length)
     if len(d) == 1:
         moved: Words = (e.op(Op.SHF, None, a[0], position),)
         ones: Words = (e.op(Op.BMSK, position, length),)

@@ -1,18 +1,31 @@
 """Python values as kernel arguments, checked against the kernel's parameters."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from warploom.arch.errors import LaunchError, shown
 from warploom.arch.launch import Scalar
-from warploom.arch.program import Parameter
+from warploom.arch.program import Parameter, Program
 from warploom.host.array import DeviceArray
+from warploom.host.memory import GlobalMemory
 
 Value = DeviceArray | int | float | bytes | np.generic | np.ndarray
 """An argument: an array, a number, or the bytes of a struct."""
 
 _FLOATS = {2: "<f2", 4: "<f4", 8: "<f8"}
+
+
+def encode_all(program: Program, arguments: Sequence[Value], memory: GlobalMemory) -> tuple[Scalar, ...]:
+    """The arguments of a kernel; arrays must be in `memory`. Raises `LaunchError`."""
+    if len(arguments) != len(program.parameters):
+        raise LaunchError(f"{program.name} takes {len(program.parameters)} arguments, {len(arguments)} are given")
+    for value in arguments:
+        if isinstance(value, DeviceArray) and value not in memory:
+            raise LaunchError(f"{program.name}: {value.name} is in the memory of another Gpu")
+    return tuple(encode(program.name, parameter, value)
+                 for parameter, value in zip(program.parameters, arguments, strict=True))
 
 
 def encode(kernel: str, parameter: Parameter, value: Value) -> Scalar:

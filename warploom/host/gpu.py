@@ -12,6 +12,7 @@ from warploom.arch.gpu import GpuConfig
 from warploom.arch.launch import DEFAULT_LIMIT, Launch
 from warploom.arch.layout import check_fits
 from warploom.arch.memory_map import HEAP_BASE, after
+from warploom.arch.modifiers import Space
 from warploom.arch.program import Program
 from warploom.compiler.writeback_hints import annotate_for
 from warploom.golden_model.functional.executor import Stream, execute
@@ -20,10 +21,11 @@ from warploom.golden_model.sample import Sampled
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.statistics import Statistics
 from warploom.golden_model.trace import Traced
-from warploom.host.arguments import Value, encode
-from warploom.host.array import DeviceArray, checked
+from warploom.host.arguments import Value, encode_all
+from warploom.host.array import DeviceArray
 from warploom.host.hardware import Hardware
 from warploom.host.launched import Launched, summed
+from warploom.host.memory import GlobalMemory
 from warploom.host.module import Geometry, Kernel, Module
 from warploom.kernels.launchwriter import save
 from warploom.tb.seeds import LIMIT
@@ -84,33 +86,21 @@ class Gpu:
         self._sample = sample
         self._hardware = Hardware(self.config, seed, replay) if rtl else None
         self._files = None if launch_files is None else Path(launch_files)
-        self._arrays: dict[str, DeviceArray] = {}
-        self._free, self._made = HEAP_BASE, 0
+        self._memory = GlobalMemory(self._place)
+        self._free = HEAP_BASE
         if not isinstance(limit, int) or limit < 1:
             raise ConfigError(f"limit = {shown(limit)}: must be a whole number of warp instructions, at least 1")
         self._limit = limit
 
     def array(self, values: np.ndarray | np.generic, name: str | None = None) -> DeviceArray:
         """A copy of `values` in global memory. `name` is for messages and launch files. Raises `LaunchError`."""
-        name = f"array_{self._made}" if name is None else name
-        if not isinstance(name, str) or not name.replace("-", "_").isidentifier():
-            raise LaunchError(f"name = {shown(name)}: must be letters, digits, - and _: it may name a file")
-        if name in self._arrays:
-            raise LaunchError(f"{name}: an array of this name is in memory already; names must differ")
-        made = DeviceArray(self._arrays, name, self._free, np.array(checked(name, values), order="C"))
-        self._free = after(self._free, values.nbytes)
-        self._made += 1
-        return made
+        return self._memory.array(values, name)
 
     def zeros(
         self, shape: int | tuple[int, ...], dtype: str | type | np.dtype, name: str | None = None
     ) -> DeviceArray:
         """An array of zeros in global memory. Raises `LaunchError`."""
-        try:
-            contents = np.zeros(shape, dtype)
-        except (TypeError, ValueError, MemoryError) as error:
-            raise LaunchError(f"zeros({shown(shape)}, {shown(dtype)}): {error}") from None
-        return self.array(contents, name)
+        return self._memory.zeros(shape, dtype, name)
 
     def module(self, path: str | Path) -> Module:
         """A PTX file, whose kernels and variables have this GPU's memory. Raises `PtxError`, and `LaunchError` for what
@@ -142,9 +132,10 @@ class Gpu:
         sampled = None if self._sample is None else Sampled(traced, self._sample)
         run = simulate_gpu(self.gpu, traced) if self.gpu is not None and self._timing else None
         timed, compared = (run.summed, None) if run is not None else self._simulate(sampled or traced, module)
-        for array in self._arrays.values():
+        for array in self._memory:
             array.replace(execution.buffers[array.name])
-        module.keep(program, execution)
+        module.keep({variable.name: execution.globals[variable.offset : variable.offset + variable.size]
+                     for variable in program.module if variable.space is Space.GLOBAL})
         warnings = tuple(f"{line}; set it with module.set(...)" for line in launch.warnings(program))
         launched = Launched(
             program.name, geometry, execution.warp_instructions, execution.thread_instructions, execution.printed,
@@ -153,6 +144,11 @@ class Gpu:
             else sampled.sample(execution.warp_instructions, timed.warp_instructions), run)
         self.launches.append(launched)
         return launched
+
+    def _place(self, size: int) -> int:
+        """The address of a new array of so many bytes."""
+        address, self._free = self._free, after(self._free, size)
+        return address
 
     def _save(self, module: Module, program: Program, launch: Launch) -> None:
         """Write a launch as a launch file, if that is asked for."""
@@ -174,20 +170,13 @@ class Gpu:
     def _launch(self, kernel: Kernel, geometry: Geometry, arguments: Sequence[Value]) -> Launch:
         """The launch with all of this GPU's memory."""
         program, symbols = kernel.program, kernel.module.symbols()
-        if len(arguments) != len(program.parameters):
-            raise LaunchError(f"{program.name} takes {len(program.parameters)} arguments, {len(arguments)} are given")
-        for value in arguments:
-            if isinstance(value, DeviceArray) and not value.is_in(self._arrays):
-                raise LaunchError(f"{program.name}: {value.name} is in the memory of another Gpu")
-        if both := self._arrays.keys() & {symbol.name for symbol in symbols}:
+        if both := self._memory.names & {symbol.name for symbol in symbols}:
             raise LaunchError(f"{program.name}: {min(both)} names an array and a variable of the module: give the "
                               "array another name")
         return Launch(
-            geometry.grid, geometry.block,
-            tuple(encode(program.name, parameter, value)
-                  for parameter, value in zip(program.parameters, arguments, strict=True)),
-            geometry.shared, limit=self._limit, symbols=symbols,
-            mapped=tuple(array.buffer() for array in self._arrays.values()), locality=geometry.locality)
+            geometry.grid, geometry.block, encode_all(program, arguments, self._memory), geometry.shared,
+            limit=self._limit, symbols=symbols,
+            mapped=tuple(array.buffer() for array in self._memory), locality=geometry.locality)
 
 
 def _sm(machine: str | Path | SmConfig | None) -> SmConfig:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -13,13 +13,11 @@ import numpy as np
 
 from warploom.arch.errors import LaunchError, nearest, shown
 from warploom.arch.launch import Buffer, Locality
-from warploom.arch.modifiers import Space
 from warploom.arch.program import Program
 from warploom.compiler.compile import compile_ptx, read_ptx
 from warploom.compiler.excerpt import excerpt
 from warploom.compiler.parser import parse
 from warploom.compiler.ptx import Variable
-from warploom.golden_model.functional.executor import Execution
 from warploom.host.arguments import Value
 from warploom.host.array import checked
 
@@ -76,11 +74,9 @@ class Module:
         """The contents of the variables, for a launch."""
         return tuple(Buffer(name, np.frombuffer(data, np.uint8)) for name, data in self._contents.items())
 
-    def keep(self, program: Program, execution: Execution) -> None:
-        """Take what a launch has left in the `.global` variables."""
-        for variable in program.module:
-            if variable.space is Space.GLOBAL:
-                self._contents[variable.name] = execution.globals[variable.offset : variable.offset + variable.size]
+    def keep(self, contents: Mapping[str, bytes]) -> None:
+        """Take what a launch has left in the `.global` variables, by name."""
+        self._contents.update(contents)
 
     def _variable(self, name: str) -> Variable:
         if name not in self._declared:

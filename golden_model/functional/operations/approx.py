@@ -38,9 +38,8 @@ def _double(i: Instruction) -> Function:
         return 1 / np.sqrt(operand) if root else 1 / operand
 
     def gross(x: Operands) -> Outcome:
-        whole = pair_of(x)
         high = join(np.zeros_like(x.b), x.b).view(np.float64)
-        result = flush_double(function(flush_double(np.where(np.isnan(whole), whole, high))))
+        result = flush_double(function(flush_double(high)))
         return write_double(result)._replace(result=np.zeros(result.shape, np.uint32))
 
     return gross if i.ftz else lambda x: write_double(function(pair_of(x)))

@@ -1,7 +1,8 @@
 """CVT: between integers of 8 to 64 bits and floats.
 
 Integer results are sign- or zero-extended to 32 bits, by the destination type. A float out of range saturates. NaN
-gives 0, but from f64 or to 64 bits it gives only the top bit (PTX ISA 9.0, cvt).
+gives 0, but from f64 or to 64 bits it gives only the top bit (PTX ISA 9.0, cvt). From f64 to f32 a NaN keeps its sign
+and the top of its payload, as on an H200 (docs/silicon.md); PTX leaves it open.
 """
 
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from warploom.arch.modifiers import DType, Rounding
 from warploom.golden_model.functional.operations.common import Function, Operands, Outcome, join, split
 from warploom.golden_model.functional.operations.float32 import reader, writer
 from warploom.golden_model.functional.operations.float64 import pair_of, write_double
+from warploom.golden_model.functional.operations.ieee import SINGLE
 from warploom.golden_model.functional.operations.rounding import narrow, settle, two_sum
 
 INTEGERS: dict[DType, Any] = {
@@ -82,7 +84,7 @@ def _to_integer(i: Instruction) -> Function:
     read, integral, kind = _floats(i), TO_INTEGRAL[i.rounding], INTEGERS[i.dst_type]
     limits, bits = np.iinfo(kind), 8 * kind(0).itemsize
     past_end = 2.0 ** (bits - (limits.min < 0))
-    of_nan = 1 << bits - 1 if i.src_type is DType.F64 or bits == 64 else 0
+    of_nan = (limits.min or 1 << bits - 1) if i.src_type is DType.F64 or bits == 64 else 0
 
     def convert(x: Operands) -> Outcome:
         values = read(x)
@@ -92,9 +94,22 @@ def _to_integer(i: Instruction) -> Function:
         edge = np.where(whole > 0, kind(limits.max), kind(limits.min))
         low, high, _ = write_integers(np.where(outside, edge, inside))
         low = None if low is None else np.where(nan, np.uint32(of_nan & 0xFFFFFFFF), low)
-        return Outcome(low, None if high is None else np.where(nan, np.uint32(of_nan >> 32), high))
+        return Outcome(low, None if high is None else np.where(nan, np.uint32(of_nan >> 32 & 0xFFFFFFFF), high))
 
     return convert
+
+
+def _with_nan(convert: Function) -> Function:
+    """The function from f64 to f32 that makes a NaN quiet, and keeps its sign and the top of its payload."""
+
+    def function(x: Operands) -> Outcome:
+        payload = x.b << np.uint32(3) | x.a >> np.uint32(29)
+        nan = x.b & SINGLE.sign | np.uint32(0x7FC00000) | payload & np.uint32(0x3FFFFF)
+        number = convert(x).result
+        assert number is not None
+        return Outcome(np.where(np.isnan(pair_of(x)), nan, number))
+
+    return function
 
 
 def _convert(i: Instruction) -> Function:
@@ -113,7 +128,7 @@ def _convert(i: Instruction) -> Function:
         values = integral(read(x))
         return write(values, np.zeros(values.shape))
 
-    return convert
+    return _with_nan(convert) if i.src_type is DType.F64 and i.dst_type is DType.F32 and not i.sat else convert
 
 
 OPERATIONS = {Op.CVT: _convert}

@@ -41,7 +41,7 @@ def extreme(a: np.ndarray, b: np.ndarray, form: Format, *, largest: bool, nan: b
 
 
 def has_property(test: Test, words: np.ndarray, form: Format) -> np.ndarray:
-    """TESTP of bit patterns."""
+    """TESTP of bit patterns. Zeros are normal numbers, as PTX says."""
     size = words & form.magnitude
     if test is Test.FINITE:
         return size < form.infinity
@@ -52,5 +52,5 @@ def has_property(test: Test, words: np.ndarray, form: Format) -> np.ndarray:
     if test is Test.NOTANUMBER:
         return size > form.infinity
     if test is Test.NORMAL:
-        return (size >= form.normal) & (size < form.infinity)
+        return (size == 0) | (size >= form.normal) & (size < form.infinity)
     return (size > 0) & (size < form.normal)
