@@ -34,14 +34,30 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.hypothesis_seed = str(config.option.seed)
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist looks at groups
+@pytest.hookimpl(tryfirst=True)  # before xdist looks at groups, and pytest at `-m`
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that run on the same hardware go to the same worker, so that no other waits for its build: those of one
-    core, and else those of one file."""
+    core, and else those of one file. Of the cases of a test with the mark `sample(n)`, all but n are long."""
+    for case in _left_out(items):
+        case.add_marker(pytest.mark.long)
     for item in items:
         if item.get_closest_marker("rtl") and not item.get_closest_marker("xdist_group"):
             parameters = item.callspec.params if hasattr(item, "callspec") else {}
             item.add_marker(pytest.mark.xdist_group(parameters.get("core", item.path.stem)))
+
+
+def _left_out(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Cases of tests that no sample has. A sample is evenly spaced, and begins with the first case."""
+    families: dict[tuple[Path, str], list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("sample") and not item.get_closest_marker("long"):
+            families.setdefault((item.path, item.originalname), []).append(item)
+    left_out = []
+    for cases in families.values():
+        (count,) = cases[0].get_closest_marker("sample").args
+        chosen = {len(cases) * number // count for number in range(count)}
+        left_out += [case for number, case in enumerate(cases) if number not in chosen]
+    return left_out
 
 
 def pytest_report_header(config: pytest.Config) -> str:

@@ -41,6 +41,7 @@ DIVERGENT = ["bfs", "hotspot", "reduction"]
 """Kernels with partial writes, also of narrow registers, which then become wider."""
 
 
+@pytest.mark.sample(1)
 @pytest.mark.rtl
 @pytest.mark.parametrize(("preset", "name"), [
     *(pytest.param("small", name, marks=[on("baseline")] if name in DIVERGENT else [on("baseline"), pytest.mark.long])

@@ -54,6 +54,7 @@ async def random_registers(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [
     ["layout=wid"], ["layout=wshift"], ["layout=wid", "coalescing=on", "alignment=reg"],

@@ -86,12 +86,14 @@ def test_the_model_reports_it(tree: Path) -> None:
     assert int(found[1].replace(",", "")) > 0
 
 
+@pytest.mark.long
 def test_the_regression_runs_it(tree: Path) -> None:
     found = python(tree, "-c", "from warploom.arch.config import SmConfig; from warploom.tb.regress import cases\n"
                                "print(*(case.kernel for case in cases(SmConfig()) if case.config.ones == 'on'))")
     assert set(found.split()) == {kernel.name for kernel in kernels()}
 
 
+@pytest.mark.long
 @pytest.mark.rtl
 def test_its_bench_passes(tree: Path) -> None:
     python(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", "warploom/tb/test_ones.py")

@@ -29,6 +29,7 @@ def check(case: Case) -> None:
     simulate(case.config, case.execute().trace, check=True, max_cycles=LIMIT)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("affine", AFFINES)
 def test_random_programs(affine: str) -> None:
     some(20)(given(cases(ALL, [affine]))(check))()
@@ -59,6 +60,7 @@ def accepted_operations(case: Case) -> tuple[Counter[Op], Sm]:
                 attempts[outcome["warp"]].clear()
 
 
+@pytest.mark.long
 def test_random_programs_reach_everything() -> None:
     """They reach the operations of address arithmetic and control, and all other outcomes of an instruction."""
     operations, counts = Counter[Op](), Counter[str]()
@@ -94,6 +96,7 @@ def check_kernel(name: str, size: str, config: SmConfig) -> None:
 KERNELS = pytest.mark.parametrize("name", [one.name for one in kernels()])
 
 
+@pytest.mark.sample(3)
 @KERNELS
 def test_bundled_kernels(name: str) -> None:
     check_kernel(name, "tiny", SmConfig.preset("small").with_settings(["affine=abm"]))

@@ -113,6 +113,7 @@ def truth(i: Instruction, slots: tuple[Compact, ...], p: int, shape: Shape) -> A
     return Answer(None if i.op is Op.ISETP else result, lanes[0][1])
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("shape", [NARROW, WIDE], ids=["narrow", "wide"])
 @pytest.mark.parametrize("op", LANES, ids=lambda op: op.name)
 def test_what_is_accepted_is_true(op: Op, shape: Shape) -> None:

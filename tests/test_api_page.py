@@ -24,6 +24,7 @@ def test_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
     assert "module meter (" in capsys.readouterr().out
 
 
+@pytest.mark.long
 @pytest.mark.rtl
 def test_examples_with_hardware() -> None:
     hardware = [example for example in EXAMPLES if HARDWARE in example]

@@ -44,6 +44,7 @@ def test_branches_enter_the_datapath() -> None:
     assert through.warp_instructions == plain.warp_instructions and through.cycles > plain.cycles
 
 
+@pytest.mark.long
 def test_the_command_shows_kernels_on_every_machine(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,6 +12,7 @@ from warploom.tb.combinations import AXES, covering_array, lattice
 from warploom.tb.regress import COMBINED, PORTS, Case, cases
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("preset", presets())
 def test_each_legal_pair_of_settings_is_covered(preset: str) -> None:
     machine = SmConfig.preset(preset)
@@ -43,6 +44,7 @@ def test_the_lattice_has_each_mechanism_alone_and_all_together() -> None:
         assert machine.with_settings([setting]) in found
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("preset", presets())
 def test_the_regression_runs_them(preset: str) -> None:
     machine = SmConfig.preset(preset)

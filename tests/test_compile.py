@@ -41,6 +41,7 @@ def buffers_after(program, launch: Launch) -> dict[str, bytes]:
     return {name: array.tobytes() for name, array in execute(program, launch, record=False).buffers.items()}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_spilling_changes_no_result(entry):
     launch = pressure_launch(entry)
@@ -52,6 +53,7 @@ def test_spilling_changes_no_result(entry):
     assert any(results["out"])
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", [k.name for k in kernels()])
 def test_bundled_kernels_with_few_registers(name):
     file = kernel(name).load("tiny")
@@ -102,6 +104,7 @@ def test_short_sides_become_guards(name):
     assert guards[1] > guards[0]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", [k.name for k in kernels()])
 def test_plain_code_gives_the_same_memory(name):
     file = kernel(name).load("tiny")

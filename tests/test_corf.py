@@ -281,6 +281,7 @@ def test_registers_never_meet(seed: int) -> None:
 RANDOM_HINTS = [NONE, Hints(((0, 1), (2, 5), (3, 4)), frozenset({1, 3, 6})), Hints(((1, 7),), frozenset(range(4)))]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("config", [CORF, PLUS, TWO_SP], ids=["corf", "plus", "two sp"])
 @pytest.mark.parametrize("hints", RANDOM_HINTS)
 def test_operands_are_those_of_the_trace(config: SmConfig, hints: Hints) -> None:
@@ -327,6 +328,7 @@ def test_the_checker_sees_a_forgotten_copy(monkeypatch: pytest.MonkeyPatch) -> N
         simulate(CORF, narrow_trace(1), check=True)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("flavour", ["corf", "corf_plus"])
 @pytest.mark.parametrize("name", [
     pytest.param(k.name, marks=[] if k.name in ("bfs", "hotspot", "matmul") else pytest.mark.long) for k in kernels()

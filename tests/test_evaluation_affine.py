@@ -302,6 +302,7 @@ def test_the_affine_unit_is_synthesised_without_other_mechanisms(monkeypatch):
 # ------------------------------------------------------------------ the command
 
 
+@pytest.mark.long
 def test_the_command_draws_prints_and_writes_every_figure(evaluated):
     text, document = evaluated("affine", "fermi", affine.figures(), ALL)
     assert "Table 1" in text and "5.0 to 98.0" in text

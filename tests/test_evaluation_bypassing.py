@@ -295,6 +295,7 @@ def test_every_published_bar_is_one_of_ours() -> None:
 # ------------------------------------------------------------------ the command
 
 
+@pytest.mark.long
 def test_the_command_draws_prints_and_writes_every_figure(evaluated):
     text, document = evaluated("bypassing", "pascal", bypassing.figures(), ALL)
     assert document["transient"][0]["kernel"] == "vector_add" and "need a row of the register file" in text

@@ -263,6 +263,7 @@ def test_with_coalescing_each_side_of_a_bank_and_port_has_a_zero_buffer():
 # ------------------------------------------------------------------ the command
 
 
+@pytest.mark.long
 def test_the_command_draws_prints_and_writes_every_figure(evaluated):
     text, document = evaluated("gating", "maxwell", gating.figures(), FOUR)
     assert "152" in text

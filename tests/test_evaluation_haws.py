@@ -110,6 +110,7 @@ def _moves(instruction: Instruction) -> bool:
     return instruction.op in (Op.LD, Op.ST, Op.BRA, Op.EXIT, Op.BAR)
 
 
+@pytest.mark.long
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Named programs run on both GPUs, and the averages are over them."""
     monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path / "cache"))

@@ -30,6 +30,7 @@ def test_machines_differ_in_what_follows_the_hint() -> None:
     assert {(each.sms, each.slices, each.sm.mshrs) for each in machines.values()} == {(2, 4, 8)}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("group", "hints"), [
     (locality.HIGH, {Locality.LINES, Locality.BOUNDARY}), (locality.LOW, {Locality.DATA})])
 def test_003_table_6_2_programs_launch_with_their_hints(group: str, hints: set[Locality]) -> None:

@@ -164,6 +164,7 @@ def test_a_program_that_fails_is_left_out_of_the_averages(folder, monkeypatch, c
 # ------------------------------------------------------------------ the command
 
 
+@pytest.mark.long
 def test_several_experiments_have_a_document_each(folder, monkeypatch, capsys):
     """The second one fails, and is not in the way of the others."""
     def fails(*_):

@@ -262,6 +262,7 @@ def provers(tmp_path_factory: pytest.TempPathFactory) -> dict[type, Prover]:
     return {arbiter: Prover(tmp_path_factory.mktemp("proof"), arbiter) for arbiter in ARBITERS}
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(("arbiter", "claim"), CLAIMED)
 def test_every_cycle(provers: dict[type, Prover], arbiter: type, claim: str) -> None:
     assert provers[arbiter].holds(claim)

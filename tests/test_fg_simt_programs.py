@@ -23,6 +23,7 @@ def test_example_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("[0. 2. 4. 6.]")
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_programs(name: str) -> None:
     """Arrays are those of functional execution, in which every kind of affine execution saves lane operations."""
@@ -33,6 +34,7 @@ def test_programs(name: str) -> None:
     assert counts[Affine.AB]["vector_loads"] == 0
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("lines", [2, 512])
 @pytest.mark.parametrize("name", ["cmult", pytest.param("rsort", marks=pytest.mark.long)])
 def test_programs_behind_the_l1(name: str, lines: int) -> None:
@@ -59,6 +61,7 @@ def _random(count: int, seed: int) -> list[Case]:
     return samples(count, seed, affines=("off", "a"))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", range(5))
 def test_random_kernels(seed: int) -> None:
     for case in _random(10, seed):

@@ -19,6 +19,7 @@ def thread_pcs(execution: Execution, block: int, thread: int) -> list[int]:
     return warp.pc[warp.lanes >> thread % 32 & 1 == 1].tolist()
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("meet", [True, False])
 @pytest.mark.parametrize("seed", range(30))
 def test_divergence_equals_one_thread_at_a_time(seed, meet):

@@ -25,6 +25,7 @@ PROGRAMS = 2048
 """Programs of the long regression, with those of earlier calls."""
 
 
+@pytest.mark.sample(60)
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_stored_programs(path: Path) -> None:
     """Like all functional runs of tests, these are also simulated, and their traces checked."""

@@ -233,6 +233,7 @@ def run(rules: Rules, gating: Gating, writes: int) -> Registers:
     return registers
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("gating", [Gating.ACTIVE, Gating.IN_LANE, Gating.CROSS_LANE])
 @pytest.mark.parametrize("rules", [LaneOrder, Interleaved])
 def test_lanes_read_what_was_written(rules: Rules, gating: Gating) -> None:

@@ -32,6 +32,7 @@ COMBINATIONS: list[Sequence[str]] = [
 ]
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("affine", ["ab", "abm"])
 @pytest.mark.parametrize("settings", COMBINATIONS, ids=" ".join)
 def test_no_value_is_lost(settings: list[str], affine: str) -> None:
@@ -84,6 +85,7 @@ def traced(name: str, window: int = 0) -> Trace:
     return trace
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("affine", ["a", "ab", "abm"])
 @pytest.mark.parametrize("name", [
     pytest.param(k.name, marks=[] if k.name in ("bfs", "hotspot", "matmul") else pytest.mark.long) for k in kernels()
@@ -124,6 +126,7 @@ def test_a_kernel_on_a_whole_sm() -> None:
     assert outcomes(setting, traced("pathfinder")) == usual_outcomes("pathfinder")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("settings", [
     ("coalescing=on", "gating=cross_lane"), ("gating=in_lane",), ("bypass=bow_hints", "window=7", "coalescing=on"),
     ("bypass=bow_wr", "gating=cross_lane"), ("bypass=bow", "entries=4")], ids=" ".join)

@@ -177,6 +177,7 @@ def test_evictions_of_the_warp_before_do_not_reach_the_next() -> None:
 # ---------------------------------------------------------------------- properties
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("files", FILES, ids=" ".join)
 @pytest.mark.parametrize("mode", MODES)
 def test_no_value_is_lost(mode: str, files: list[str]) -> None:
@@ -295,6 +296,7 @@ SOME_KERNELS = ["bfs", "hotspot", "matmul"]
 """Not only for the long regression."""
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("preset", "mode", "entries", "window"), [
     ("small", "bow", 12, 3), ("narrow", "bow_hints", 12, 7), ("pascal", "bow_hints", 6, 3), ("fermi", "bow_wr", 4, 2),
 ])

@@ -235,6 +235,7 @@ def guarded(trace: Trace) -> Trace:
     return replace(trace, program=replace(trace.program, instructions=tuple(code)))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("settings", [
     [], ["entries=4"], ["banks=1", "rows=512", "entries=4"], ["collectors=16"],
     ["entries=4", *write_paths.ONE_EACH], ["entries=4", *write_paths.ONE_FOR_ALL], ["entries=4", *PATH_EACH],

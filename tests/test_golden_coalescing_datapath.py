@@ -295,6 +295,7 @@ SOME_KERNELS = ["bfs", "hotspot", "matmul"]
 """Not only for the long regression."""
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("alignment", list(Alignment))
 @pytest.mark.parametrize("name", [

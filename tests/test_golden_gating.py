@@ -140,6 +140,7 @@ def test_a_latch_shows_what_will_be_known() -> None:
 # ---------------------------------------------------------------------- values
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("gating", GATED)
 @pytest.mark.parametrize("settings", [["off"], ["on", "alignment=reg"], ["on", "alignment=write"]], ids=str)
 @pytest.mark.parametrize("seed", range(4))
@@ -197,6 +198,7 @@ SOME_KERNELS = ["bfs", "hotspot", "matmul"]
 """Not only for the long regression."""
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("preset", "gating"), [("small", "cross_lane"), ("maxwell", "in_lane")])
 @pytest.mark.parametrize("coalescing", COALESCING)
 @pytest.mark.parametrize("name", [

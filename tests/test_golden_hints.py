@@ -50,6 +50,7 @@ def issues(run: Statistics) -> int:
     return run.cycles * NARROW.schedulers - sum(run.stalls.values())
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("settings", [[], ["coalescing=on", "gating=cross_lane"], ["scheduler=two_level"],
                                       ["scheduler=gto", "issue_ports=2"]])
 @pytest.mark.parametrize("name", [

@@ -177,6 +177,7 @@ def test_random_requests_follow_the_rules(settings: Sequence[str], share: float)
 
 # ---------------------------------------------------------------------- whole runs
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("settings", [("alignment=reg",), ("alignment=write", "gating=cross_lane")], ids=" ".join)
 @pytest.mark.parametrize("name", ["histogram", "matmul", "vector_add"])
 def test_kernels_run_longer_on_slow_rows(name: str, settings: Sequence[str]) -> None:

@@ -333,6 +333,7 @@ def test_skipping_quiet_cycles_changes_nothing(settings: Sequence[str]) -> None:
     assert collect(sm) == simulate(config(*settings), trace).statistics
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", [found.name for found in kernels()])
 def test_kernels_run_longer_on_slow_rows(name: str) -> None:
     """Operands are those of functional execution, and the same accesses take longer; a second port helps."""

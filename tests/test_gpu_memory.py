@@ -31,6 +31,7 @@ def row(config: GpuConfig, number: int) -> int:
 
 # ---------------------------------------------------------------- bandwidth and queueing
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("preset", "settings"), [
     *((preset, []) for preset in gpu_presets()), ("k20x", ["channel_bytes=8"]), ("fermi", ["channel_bytes=64"]),
     ("k20x", ["network=mesh", "channels=3", "hop_latency=2"]),

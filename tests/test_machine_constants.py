@@ -37,6 +37,7 @@ def check(forms: Sequence[Instruction], slots_of: Callable[[Instruction], Slots]
         assert not [*trials.differences()]
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("op", DATA_OPS, ids=lambda op: op.name)
 def test_data(op, count, seed):
@@ -57,6 +58,7 @@ def memory_slots(form: Instruction) -> Slots:
     return found | dict.fromkeys(data, WORDS)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("space", PLACES, ids=lambda space: space.name)
 @pytest.mark.parametrize("op", [Op.LD, Op.ST, Op.ATOM, Op.RED], ids=lambda op: op.name)

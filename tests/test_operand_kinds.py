@@ -32,6 +32,7 @@ def check(chunk: Sequence[tuple[dict, np.ndarray]], chosen: Sequence[Sequence[in
     assert (out == plain).all(), "optimised code stores something else"
 
 
+@pytest.mark.sample(14)
 @pytest.mark.parametrize("number", range(len(CHUNKS)))
 def test_one_value(number, seed):
     """Some rows, each with one of the values; the seed says which."""

@@ -50,6 +50,7 @@ def check_hinted(trace: Trace) -> Found:
     return check(replace(trace, program=hinted(trace.program)), MOST_WARPS)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", [
     pytest.param(each.name, marks=[] if each.name in FIRST else pytest.mark.long) for each in programs()])
 def test_groups_of_bundled_programs(name: str) -> None:
@@ -131,6 +132,7 @@ BUGS = (
 )
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("bug", BUGS, ids=[bug.symptom for bug in BUGS])
 def test_wrong_hints_are_seen(bug: Bug, monkeypatch: pytest.MonkeyPatch) -> None:
     bug.plant(monkeypatch)

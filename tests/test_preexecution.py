@@ -125,6 +125,7 @@ def issues(found: Statistics) -> int:
     return found.cycles * NARROW.schedulers - sum(found.stalls.values())
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("settings", [[], ["coalescing=on", "gating=cross_lane", "scheduler=gto", "issue_ports=2"]])
 @pytest.mark.parametrize("name", [each.name for each in kernels()])
 def test_bundled_kernels(name: str, settings: list[str]) -> None:

@@ -66,6 +66,7 @@ def test_saved_programs_are_read_again(tmp_path: Path) -> None:
         assert (saved.launch.grid, saved.launch.block) == (case.launch.grid, case.launch.block)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("bypass", "count"), [
     ("off", 10), ("bow", 20), ("bow_wr", 30), ("bow_hints", 40),
     *(pytest.param(bypass, count, marks=pytest.mark.long)
@@ -100,6 +101,7 @@ def loses(trace: Trace, program: Program, window: int) -> bool:
     return False
 
 
+@pytest.mark.long
 @some(40)
 @given(cases(["off"]))
 def test_hints_lose_nothing(case: Case) -> None:

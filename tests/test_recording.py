@@ -38,6 +38,7 @@ def test_all_runs_of_the_regression_are_recorded_and_those_without_hardware() ->
     assert extra == [f"bfs (tiny; small, {settings})" for settings in recording.MODEL_ONLY]
 
 
+@pytest.mark.long
 def test_a_recording_and_what_it_is_compared_with(few: dict[str, Case], tmp_path: Path, capfd) -> None:
     path = tmp_path / "a.json.xz"
     assert main(["regress", "--preset", "small", "--record", str(path)]) == 0

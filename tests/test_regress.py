@@ -18,6 +18,7 @@ from warploom.tb.regress import Case, Outcome, cases, disagreements
 CONFIG = SmConfig.preset("small")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("preset", presets())
 def test_every_kernel_runs_once_under_every_setting(preset: str) -> None:
     config = SmConfig.preset(preset)
@@ -30,6 +31,7 @@ def test_every_kernel_runs_once_under_every_setting(preset: str) -> None:
         assert Case(config.with_settings([f"layout={layout}", "scheduler=gto"]), bundled.name, "tiny") in found
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("preset", presets())
 def test_every_kernel_runs_once_with_every_kind_of_window(preset: str) -> None:
     config = SmConfig.preset(preset)
@@ -45,6 +47,7 @@ def test_every_kernel_runs_once_with_every_kind_of_window(preset: str) -> None:
         assert Case(SmConfig.preset("maxwell").with_settings(settings), bundled.name, "tiny") in found
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("preset", presets())
 def test_every_kernel_runs_once_with_every_kind_of_affine_unit(preset: str) -> None:
     found = list(cases(SmConfig.preset(preset)))

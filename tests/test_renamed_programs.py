@@ -91,6 +91,7 @@ def assert_one_owner(sm: Sm) -> None:
     assert len({*mapped, *free}) == len(mapped) + len(free)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.usefixtures("often")
 @pytest.mark.parametrize("name", MACHINES)
 @pytest.mark.parametrize("bundled", [
@@ -105,6 +106,7 @@ def test_kernels(bundled: str, name: str) -> None:
     assert bool(counts["served"]) == config.predicts_stalls
 
 
+@pytest.mark.sample(3)
 @pytest.mark.usefixtures("often")
 @pytest.mark.parametrize("name", ["mem_ra", *(
     pytest.param(name, marks=pytest.mark.long) for name in ("cmos_first", "coalescing"))])
@@ -163,7 +165,7 @@ def check(case: Case, name: str) -> None:
 
 
 @pytest.mark.usefixtures("often")
-@pytest.mark.parametrize("count", [50, pytest.param(1000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [20, pytest.param(1000, marks=pytest.mark.long)])
 def test_random_programs(count: int) -> None:
     """With nested divergence and early exits."""
     some(count)(given(cases(["off"]), st.sampled_from(sorted(MACHINES)))(check))()

@@ -91,10 +91,10 @@ class Noted(Recorder):
 
 
 @pytest.mark.rtl
+@pytest.mark.long
 @pytest.mark.parametrize(("settings", "more"), [
-    pytest.param((), set(), marks=[on("baseline"), pytest.mark.long]),
-    pytest.param(CORES["abm cross_lane write"], AFFINE | {"address_ready"},
-                 marks=[on("abm cross_lane write"), pytest.mark.long]),
+    pytest.param((), set(), marks=on("baseline")),
+    pytest.param(CORES["abm cross_lane write"], AFFINE | {"address_ready"}, marks=on("abm cross_lane write")),
     pytest.param(CORES["abm bow_hints cross_lane reg"], AFFINE | {"free_entries"},
                  marks=on("abm bow_hints cross_lane reg")),
 ])

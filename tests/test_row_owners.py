@@ -103,6 +103,7 @@ def test_always(prover: Prover, claim: str) -> None:
     assert prover.after_reset(claim) and prover.goes_on(claim)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", BUGS)
 def test_planted_bugs(tmp_path: Path, name: str) -> None:
     """The induction fails, and there is a legal run from reset after which a row has two owners, or none."""

@@ -118,6 +118,7 @@ def test_the_datapath_is_short() -> None:
     assert len(inspect.getsource(inspect.getmodule(Datapath)).splitlines()) < 200
 
 
+@pytest.mark.long
 def test_every_edge_is_a_signature_that_is_connected(monkeypatch: pytest.MonkeyPatch) -> None:
     joined: dict[str, set[int]] = {}
     kept: list[Any] = []  # that no identity is given twice

@@ -71,6 +71,7 @@ def issues(units: Sequence[Sequence[Step]], number: int) -> list[int]:
 # ------------------------------------------------------------ worked examples
 
 
+@pytest.mark.sample(1)
 @pytest.mark.rtl
 @pytest.mark.parametrize(("latency", "cycles"), [(19, {4: 13, 6: 17, 3: 21}), (14, {4: 13, 3: 17, 6: 25})])
 def test_003_fig_5_3(latency: int, cycles: dict[int, int], seed: int) -> None:
@@ -156,6 +157,7 @@ SEEN = {
 """Bugs of the compiler that break a rule of the contract, and which."""
 
 
+@pytest.mark.sample(2)
 @pytest.mark.rtl
 @pytest.mark.parametrize("bug", [bug for bug in BUGS if bug.symptom in SEEN], ids=lambda bug: bug.symptom)
 def test_wrong_hints_stop_the_simulation(bug: Bug, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:

@@ -40,6 +40,7 @@ def run_random(core: str, name: str, count: int, seed: int) -> None:
         raise
 
 
+@pytest.mark.long
 @pytest.mark.rtl
 @for_each(SETTINGS)
 def test_some_random_programs(core: str, seed: int) -> None:
@@ -53,6 +54,7 @@ def test_many_random_programs(core: str, seed: int) -> None:
     run_random(core, "many", MANY, seed)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.rtl
 @for_each(SETTINGS)
 def test_stored_programs(core: str, seed: int) -> None:

@@ -170,6 +170,7 @@ def test_verilog_and_sidecar(unit: str, tmp_path: Path) -> None:
 COMMON = {"datapath", "placer", "sub_bank", "dispatcher", "lane", "integer_unit", "write_latch", "writeback"}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("config", "own"), [
     (SMALL, {"arbiter", "bank", "crossbar", "collector"}),
     (BOTH, {"coalescing_arbiter", "dual_bank", "sliced_crossbar", "collector",

@@ -110,6 +110,7 @@ def sources(flat: Flat, net: int) -> list[int]:
     return found
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("count", "layers"), [(5, 0), (40, 1), (1000, 2)])
 def test_nets_between_modules_are_buffered(count: int, layers: int) -> None:
     library = liberty.load(None)
@@ -144,6 +145,7 @@ def loaded_chain(length: int) -> dict:
         for label, (kind, pins) in cells.items()}}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("length", "is_long"), [(4, False), (40, True)])
 def test_cells_on_long_paths_become_stronger(length: int, is_long: bool) -> None:
     library = liberty.load(None)
@@ -180,6 +182,7 @@ def deep_tree(length: int, others: int) -> dict:
         for label, (kind, pins) in cells.items()}}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("length", "is_long"), [(4, False), (90, True)])
 def test_nets_on_long_paths_get_new_trees(length: int, is_long: bool) -> None:
     """The pin on the long path is at the root, all others behind buffers that are not overloaded."""

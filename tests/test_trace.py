@@ -56,6 +56,7 @@ def traced(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return config, statistics, trace
 
 
+@pytest.mark.sample(4)
 def test_schedulers(traced: Traced) -> None:
     config, statistics, trace = traced
     cycles = trace.cycles("/schedulers")
@@ -67,6 +68,7 @@ def test_schedulers(traced: Traced) -> None:
     assert len(issues) == issued / config.front_end_interval, "seconds of pairs issue beside the first"
 
 
+@pytest.mark.sample(4)
 def test_instructions(traced: Traced) -> None:
     config, statistics, trace = traced
     issued = [each for each in trace.on("/warps") if each.track.endswith("/instructions")]

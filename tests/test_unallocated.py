@@ -189,6 +189,7 @@ def test_what_is_wrong_is_found(bug, monkeypatch):
 # ------------------------------------------------------------ kernels
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("affine", ["off", "abm"])
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_compute_the_same(name, affine):
@@ -219,6 +220,7 @@ def on_transient(case: Case) -> Case:
     return dataclasses.replace(case, settings=(*case.settings, f"entries={4 * window}", "transient=on"))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("affine", "count"), [
     ("off", 25), ("abm", 15), *(pytest.param(affine, 300, marks=pytest.mark.long) for affine in ("off", "abm"))])
 def test_random_kernels(affine, count):

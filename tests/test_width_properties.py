@@ -157,6 +157,7 @@ def run(alignment: Alignment, writes: int, renew: Renew = renew) -> Registers:
     return registers
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("alignment", [Alignment.REG, Alignment.WRITE])
 def test_lanes_read_what_was_written(alignment: Alignment) -> None:
     random.seed(str(alignment))

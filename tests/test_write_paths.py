@@ -25,6 +25,7 @@ def written_together(config: SmConfig, seed: int) -> set[frozenset[str]]:
     return found
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=" ".join)
 @pytest.mark.parametrize("paths", PATHS)
 def test_a_path_carries_one_word(paths: str, mechanism: list[str]) -> None:

@@ -122,6 +122,7 @@ async def random_loads(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [
     [], ["gating=cross_lane"], ["gating=active", "coalescing=on", "alignment=write"],

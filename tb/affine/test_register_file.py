@@ -127,6 +127,7 @@ async def random_registers(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [["affine=a"], ["affine=a", "schedulers=2"]], ids=" ".join)
 def test_affine_register_file(settings: list[str], seed: int) -> None:

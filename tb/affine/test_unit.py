@@ -157,6 +157,7 @@ async def random_attempts(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
+@pytest.mark.long
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [
     ["affine=abm", "schedulers=2"], pytest.param(["affine=ab"], marks=pytest.mark.long),

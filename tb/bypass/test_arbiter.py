@@ -124,6 +124,7 @@ def _run(preset: str, settings: Sequence[str], unit: str, testcase: str, seed: i
     runner.run(made, "warploom.tb.bypass.test_arbiter", seed, testcase=testcase)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.rtl
 @pytest.mark.parametrize("preset", ["small", "narrow", "pascal"])
 def test_arbiter(preset: str, seed: int) -> None:
@@ -136,6 +137,7 @@ def test_other_write_paths(settings: Sequence[str], seed: int) -> None:
     _run("small", ["bypass=bow", *settings], "RotatingArbiter", "random_requests", seed)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.rtl
 @pytest.mark.parametrize("preset", ["small", "narrow"])
 def test_coalescing_arbiter(preset: str, seed: int) -> None:

@@ -233,6 +233,7 @@ async def random_warp(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [
     ["bypass=bow_hints", "entries=4", "coalescing=on", "gating=cross_lane"],

@@ -212,12 +212,14 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("bypass", ["bow", pytest.param("bow_wr", marks=pytest.mark.long), "bow_hints"])
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("bypass", ["bow_hints", "bow_wr", "bow"])
 def test_bypassing_writeback(bypass: str, seed: int) -> None:
     made = runner.build(SmConfig.preset("small").with_settings([f"bypass={bypass}"]), "Writeback")
     runner.run(made, "warploom.tb.bypass.test_writeback", seed)
 
 
+@pytest.mark.long
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [
     pytest.param(["coalescing=on", "alignment=write"], marks=pytest.mark.long),
@@ -231,6 +233,7 @@ def test_on_other_register_files(settings: list[str], seed: int) -> None:
     runner.run(runner.build(config, "Writeback"), "warploom.tb.bypass.test_writeback", seed)
 
 
+@pytest.mark.long
 @pytest.mark.rtl
 @write_paths.for_each
 def test_other_write_paths(paths: str, seed: int) -> None:

@@ -191,6 +191,7 @@ async def section_3_6_2_7(dut: cocotb.handle.SimHandleBase) -> None:
     await exercise(ports, [take, {"read__grant": both}, {"read__word": word}, {}], check, checker, partial=True)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [["alignment=reg"], ["alignment=write"], FAST], ids=",".join)
 def test_collector(settings: Sequence[str], seed: int) -> None:

@@ -248,6 +248,7 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.rtl
 @pytest.mark.parametrize("alignment", ["reg", "write"])
 def test_coalescing_writeback(alignment: str, seed: int) -> None:
@@ -255,6 +256,7 @@ def test_coalescing_writeback(alignment: str, seed: int) -> None:
     runner.run(runner.build(config, "Writeback"), "warploom.tb.coalescing.test_writeback", seed)
 
 
+@pytest.mark.long
 @pytest.mark.rtl
 @write_paths.for_each
 def test_other_write_paths(paths: str, seed: int) -> None:

@@ -177,7 +177,8 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("kind", ["abm", pytest.param("a", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["abm", "a"])
 def test_affine(kind: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"affine={kind}"])
     runner.run(runner.build(config, "AffineRegisters"), BENCH, seed)

@@ -101,12 +101,13 @@ def _run(seed: int, affine: Affine, testcase: str, name: str = "") -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("affine", [pytest.param(affine, marks=() if affine is Affine.ABM else pytest.mark.long)
-                                    for affine in Affine])
+@pytest.mark.long
+@pytest.mark.parametrize("affine", Affine)
 def test_random_kernels(seed: int, affine: Affine) -> None:
     _run(seed, affine, "random_kernels")
 
 
+@pytest.mark.long
 @pytest.mark.rtl
 def test_stopped_stores(seed: int) -> None:
     _run(seed, Affine.ABM, "stopped_stores")

@@ -209,6 +209,7 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
+@pytest.mark.long
 @pytest.mark.rtl
 def test_host(seed: int) -> None:
     runner.run(runner.build(SmConfig.preset("small"), "Host"), BENCH, seed)

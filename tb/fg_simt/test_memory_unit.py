@@ -303,6 +303,7 @@ async def random_accesses(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
+@pytest.mark.long
 @pytest.mark.rtl
 def test_memory_unit(seed: int) -> None:
     runner.run(runner.build(SmConfig.preset("small"), "MemoryUnit"), BENCH, seed)

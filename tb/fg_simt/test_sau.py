@@ -37,6 +37,7 @@ async def second(dut: cocotb.handle.SimHandleBase) -> None:
     await _random(dut, SECOND_SAU, (*POINTS, *DIVISION_POINTS), 5000)
 
 
+@pytest.mark.long
 @pytest.mark.rtl
 @pytest.mark.parametrize(("unit", "testcase"), [
     pytest.param("FirstSau", "first", marks=pytest.mark.long), ("SecondSau", "second"),

@@ -91,6 +91,7 @@ async def fig_6_8(dut: cocotb.handle.SimHandleBase) -> None:
     checker.finish()
 
 
+@pytest.mark.long
 @pytest.mark.rtl
 def test_block_scheduler(seed: int) -> None:
     runner.run(runner.build(SmConfig.preset("small"), "BlockScheduler"), BENCH, seed, testcase="random_grids")

@@ -207,6 +207,7 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("gating", [pytest.param("active", marks=pytest.mark.long), "in_lane", "cross_lane"])
 @pytest.mark.parametrize("settings", [[], ["coalescing=on", "alignment=write"]], ids=["off", "on"])
 def test_collector(settings: list[str], gating: str, seed: int) -> None:

@@ -59,6 +59,7 @@ async def random_dispatches(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
+@pytest.mark.long
 @pytest.mark.rtl
 @pytest.mark.parametrize("gating", [
     pytest.param("active", marks=pytest.mark.long), pytest.param("in_lane", marks=pytest.mark.long), "cross_lane",

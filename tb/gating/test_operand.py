@@ -90,6 +90,7 @@ async def random_operands(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.rtl
 @pytest.mark.parametrize("gating", ["in_lane", "cross_lane"])
 @pytest.mark.parametrize(("unit", "switch"), [("GatedOperandPath", "off"), ("GatedCoalescingOperandPath", "on")])

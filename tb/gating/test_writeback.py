@@ -195,6 +195,7 @@ def test_gated_writeback(gating: str, seed: int) -> None:
     runner.run(runner.build(config, "Writeback"), "warploom.tb.gating.test_writeback", seed)
 
 
+@pytest.mark.long
 @pytest.mark.rtl
 @pytest.mark.parametrize(("gating", "alignment"), [
     ("cross_lane", "write"), *(pytest.param(gating, "reg", marks=pytest.mark.long) for gating in (

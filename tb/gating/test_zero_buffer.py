@@ -129,6 +129,7 @@ async def random_entries(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [
     ["gating=in_lane"], ["gating=cross_lane"], ["gating=cross_lane", "coalescing=on", "alignment=write"],

@@ -123,6 +123,7 @@ async def fig_4_4(dut: cocotb.handle.SimHandleBase) -> None:
     await exercise(ports, [*results, {}], check, checker, partial=True)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", FORMS, ids=" ".join)
 def test_zero_latch(settings: list[str], seed: int) -> None:

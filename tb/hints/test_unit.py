@@ -136,6 +136,7 @@ async def replay(ports: Ports, steps: Sequence[Step], coverage: Coverage) -> Non
 
 
 @pytest.mark.rtl
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("preset", ["small", pytest.param("narrow", marks=pytest.mark.long)])
 @pytest.mark.parametrize("testcase", ["random_programs", "bundled_kernels"])
 def test_hint_unit(testcase: str, preset: str, seed: int) -> None:

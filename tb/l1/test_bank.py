@@ -167,6 +167,7 @@ async def random_requests(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.rtl
 @pytest.mark.parametrize("kind", KINDS)
 def test_bank(kind: str, seed: int) -> None:

@@ -164,6 +164,7 @@ async def random_traffic(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
+@pytest.mark.long
 @pytest.mark.rtl
 def test_l1(seed: int) -> None:
     made = runner.build(SmConfig.preset("small"), "L1", component=hardware.L1(**SMALL))

@@ -195,6 +195,7 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [["layout=wshift"], ["layout=wid"], FAST], ids=",".join)
 def test_collector(settings: Sequence[str], seed: int) -> None:

@@ -163,6 +163,7 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.rtl
 @pytest.mark.parametrize("preset", ["small", "narrow"])
 def test_writeback(preset: str, seed: int) -> None:

@@ -102,7 +102,7 @@ RENAMING = Mechanism(
         Core("slow rows two ports", (*SLOW_ROWS, "bank_ports=2", "gating=active"), is_long=True),
         Core("slow rows coalescing", (*SLOW_ROWS, "coalescing=on", "alignment=write", "gating=cross_lane"),
              is_long=True),
-        Core("renaming", HYBRID),
+        Core("renaming", HYBRID, is_long=True),
         Core("renaming two ports", (*HYBRID, "bank_ports=2", "layout=wid", "gating=active"), is_long=True),
         Core("renaming collector sets", (*HYBRID, "collectors=3", "mem_collectors=1"), is_long=True),
         Core("renaming coalescing", (*HYBRID, "coalescing=on", "alignment=write", "gating=cross_lane"), is_long=True),
