@@ -71,20 +71,19 @@ def encode(value: Fraction, form: Form, rounding: Rounding, *, negative_zero: bo
     exponent = 1 - form.bias
     while size >= Fraction(2) ** (exponent + 1):
         exponent += max(1, size.numerator.bit_length() - size.denominator.bit_length() - exponent - 1)
-    units = size / Fraction(2) ** (exponent - form.fraction)
-    below = math.floor(units)
-    rest = units - below
-    upward = {Rounding.RZ: False, Rounding.RM: negative, Rounding.RP: not negative}
-    if rounding is Rounding.RN:
-        below += rest > Fraction(1, 2) or (rest == Fraction(1, 2) and below % 2 == 1)
-    elif upward[rounding]:
-        below += rest > 0
-    word = below + ((exponent + form.bias - 1) << form.fraction)
+    upward = {Rounding.RN: None, Rounding.RZ: False, Rounding.RM: negative, Rounding.RP: not negative}[rounding]
+    if flush and _whole(size * 2 ** (form.bias + form.fraction), upward) < 2 << form.fraction:
+        return sign  # below the smallest normal number, also if half its last place is rounded to
+    word = _whole(size / Fraction(2) ** (exponent - form.fraction), upward)
+    word += (exponent + form.bias - 1) << form.fraction
     if word >= form.infinity:
-        word = form.infinity if rounding is Rounding.RN or upward[rounding] else form.infinity - 1
-    if flush and word < 1 << form.fraction:
-        word = 0
+        word = form.infinity - (upward is False)
     return sign | word
+
+
+def _whole(units: Fraction, upward: bool | None) -> int:
+    """An integer, the next one upward or downward, or (None) the nearest one, to even."""
+    return round(units) if upward is None else math.ceil(units) if upward else math.floor(units)
 
 
 def fused(factors: tuple[Real, Real], z: Real, form: Form, rounding: Rounding, *, flush: bool = False) -> int | str:

@@ -18,9 +18,12 @@ MODES = {Rounding.RN: gmpy2.RoundToNearest, Rounding.RZ: gmpy2.RoundToZero, Roun
          Rounding.RP: gmpy2.RoundUp}
 
 
-def single(rounding: Rounding) -> gmpy2.context:
-    """A context whose results are those of single precision, subnormal ones included."""
-    return gmpy2.context(precision=24, emin=-148, emax=128, subnormalize=True, round=MODES[rounding])
+def single(instruction: Instruction) -> gmpy2.context:
+    """A context whose results are those of single precision: with `ftz` of 24 bits also below the smallest normal
+    number, which is then known to be reached or not; without it, subnormal ones of fewer bits."""
+    least = -400 if instruction.ftz else -148  # products have exponents down to -298
+    return gmpy2.context(precision=24, emin=least, emax=128, subnormalize=not instruction.ftz,
+                         round=MODES[instruction.rounding])
 
 
 def flushed(words: Words) -> Words:
@@ -37,11 +40,13 @@ def numbers(words: Words) -> list[gmpy2.mpfr]:
 
 def words_of(results: Iterable[object], instruction: Instruction) -> Words:
     """Numbers of single precision as words, by the rules of the ISA: saturated, flushed, with its one NaN."""
-    floats = np.array([float(result) for result in results]).astype(np.float32)
+    exact = np.array([float(result) for result in results])
+    if instruction.ftz:
+        exact = np.where(np.abs(exact) < 2.0**-126, np.copysign(0, exact), exact)
+    floats = exact.astype(np.float32)
     if instruction.sat:
         floats = np.where(np.isnan(floats) | np.signbit(floats), np.float32(0), np.minimum(floats, np.float32(1)))
-    words = np.where(np.isnan(floats), NAN, floats.view(U32))
-    return flushed(words) if instruction.ftz else words
+    return np.where(np.isnan(floats), NAN, floats.view(U32))
 
 
 ARITHMETIC: dict[Op, Callable[..., object]] = {
@@ -53,7 +58,7 @@ ARITHMETIC: dict[Op, Callable[..., object]] = {
 def arithmetic(instruction: Instruction, operands: tuple[Words, ...], pred: np.ndarray) -> Words:
     """FADD, FMUL, FFMA, FDIV, FRCP and FSQRT."""
     columns = [numbers(flushed(words) if instruction.ftz else words) for words in operands]
-    with gmpy2.context(single(instruction.rounding)):
+    with gmpy2.context(single(instruction)):
         compute = ARITHMETIC[instruction.op]
         return words_of([compute(*row) for row in zip(*columns, strict=True)], instruction)
 
@@ -125,7 +130,7 @@ def _whole(number: gmpy2.mpfr) -> int:
 def conversion(instruction: Instruction, operands: tuple[Words, ...], pred: np.ndarray) -> Words:
     """CVT between types of at most 32 bits."""
     source, target, words = instruction.src_type, instruction.dst_type, operands[0]
-    with gmpy2.context(single(instruction.rounding)):
+    with gmpy2.context(single(instruction)):
         if source is not DType.F32:
             values = integers(words, source)
             if target is DType.F32:

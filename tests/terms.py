@@ -16,6 +16,9 @@ from warploom.arch.modifiers import DType, Rounding
 Term = Callable[[SimpleNamespace, z3.BitVecRef, z3.BitVecRef, z3.BitVecRef, z3.BitVecRef], tuple]
 
 SINGLE = z3.Float32()
+WIDE = z3.FPSort(10, 24)
+"""Single precision with exponents of which a sum or product of two numbers that are not subnormal has no end."""
+
 ROUNDINGS = {Rounding.RN: z3.RNE(), Rounding.RZ: z3.RTZ(), Rounding.RM: z3.RTN(), Rounding.RP: z3.RTP()}
 SIGN, NAN = z3.BitVecVal(1 << 31, 32), z3.BitVecVal(0x7FFFFFFF, 32)
 ZERO, NO = z3.BitVecVal(0, 32), z3.BitVecVal(0, 1)
@@ -103,12 +106,15 @@ def _arithmetic(function: Callable) -> Term:
     """`function(rounding, a, b, c)` on floats, with flushing, saturation and the canonical NaN."""
 
     def term(m, a, b, c, p):
-        x = function(ROUNDINGS[m.rounding], *(_read(m, word) for word in (a, b, c)))
+        floats = [_read(m, word) for word in (a, b, c)]
+        x = function(ROUNDINGS[m.rounding], *floats)
+        wide = function(ROUNDINGS[m.rounding], *(z3.fpToFP(z3.RNE(), y, WIDE) for y in floats))
+        tiny = z3.fpLT(z3.fpAbs(wide), z3.FPVal(2.0**-126, WIDE))
         if m.sat:
             one, zero = z3.FPVal(1, SINGLE), z3.fpPlusZero(SINGLE)
             x = z3.If(z3.fpGT(x, zero), z3.If(z3.fpGT(x, one), one, x), zero)
         word = z3.fpToIEEEBV(x)
-        return z3.If(z3.fpIsNaN(x), NAN, _flush(word) if m.ftz else word), NO
+        return z3.If(z3.fpIsNaN(x), NAN, z3.If(tiny, word & SIGN, word) if m.ftz else word), NO
 
     return term
 

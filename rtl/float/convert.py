@@ -127,8 +127,8 @@ class Settle(wiring.Component):
             place = (MOST - given.shift + shifted[32])[:EXPONENT]
             m.d.comb += [
                 exact.exponent.eq(Mux(shifted[31:].any(), place, 0)),
-                Cat(exact.guard, exact.fraction).eq(shifted[7:31]),
-                exact.sticky.eq(shifted[:7].any()),
+                Cat(exact.below, exact.guard, exact.fraction).eq(shifted[6:31]),
+                exact.sticky.eq(shifted[:6].any()),
             ]
         return m
 

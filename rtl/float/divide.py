@@ -234,7 +234,8 @@ class Align(wiring.Component):
                 out.exact.exponent.eq(Mux(below > 0, 0, 1 - below)),
                 out.exact.fraction.eq(shifted[guard + 1 :]),
                 out.exact.guard.eq(shifted[guard]),
-                out.exact.sticky.eq(shifted[:guard].any() | given.left.any()),
+                out.exact.below.eq(shifted[guard - 1]),
+                out.exact.sticky.eq(shifted[: guard - 1].any() | given.left.any()),
             ]
         return m
 

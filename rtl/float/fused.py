@@ -43,8 +43,8 @@ DIGITS = SIGNIFICAND // 2 + 1
 FINE = 4
 """Bits of the normalising shift that are left to the last stage."""
 
-KEPT = SIGNIFICAND + 1 + (1 << FINE) - 1
-"""Bits of the window that may become significand or guard after the coarse shift."""
+KEPT = SIGNIFICAND + 2 + (1 << FINE) - 1
+"""Bits of the window that may become significand, guard or the bit below after the coarse shift."""
 
 _PASSED = {"modes": MODES, "sign": 1, "other": 1, "subtract": 1, "infinite": 1, "nan": 1, "exponent": EXACT_EXPONENT}
 """What stages pass on: the sign of the product and that of the addend, whether they differ, the kind of the result, and
@@ -213,7 +213,8 @@ class Finish(wiring.Component):
             exact.exponent.eq(Mux(shifted[-1], given.exponent - given.shift, 0)),
             exact.fraction.eq(shifted[guard + 1 :]),
             exact.guard.eq(shifted[guard]),
-            exact.sticky.eq(shifted[:guard].any() | given.sticky),
+            exact.below.eq(shifted[guard - 1]),
+            exact.sticky.eq(shifted[: guard - 1].any() | given.sticky),
             rounding.modes.eq(given.modes),
             rounding.exact.eq(exact),
             self.result.eq(rounding.word),

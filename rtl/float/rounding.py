@@ -14,10 +14,12 @@ EXACT_EXPONENT = 10
 """Bits of an exponent that may be above those of a word."""
 
 EXACT = data.StructLayout({
-    "sign": 1, "exponent": EXACT_EXPONENT, "fraction": FRACTION, "guard": 1, "sticky": 1, "infinite": 1, "nan": 1,
+    "sign": 1, "exponent": EXACT_EXPONENT, "fraction": FRACTION, "guard": 1, "below": 1, "sticky": 1, "infinite": 1,
+    "nan": 1,
 })
 """A result before it is rounded. `exponent` and `fraction` are those of the word toward zero (0 is that of a subnormal
-number or zero); `guard` is the bit below the fraction, and `sticky` is set if any one below that is."""
+number or zero); `guard` is the bit below the fraction, `below` the one below that, and `sticky` is set if any one
+further below is."""
 
 
 def rounds_up(rounding: Value, sign: Value, odd: Value, guard: Value, sticky: Value) -> Value:
@@ -44,10 +46,14 @@ class Round(wiring.Component):
         m = Module()
         exact, modes = self.exact, self.modes
         toward_zero = Cat(exact.fraction, exact.exponent)
-        up, rounded = Signal(), Signal.like(toward_zero)
+        up, tiny, rounded = Signal(), Signal(), Signal.like(toward_zero)
+        # A subnormal result has one bit more, the guard, where it is rounded as if exponents had no end.
+        to_normal = exact.fraction.all() & exact.guard & rounds_up(
+            modes.rounding, exact.sign, exact.guard, exact.below, exact.sticky)
         m.d.comb += [
-            up.eq(rounds_up(modes.rounding, exact.sign, exact.fraction[0], exact.guard, exact.sticky)),
+            up.eq(rounds_up(modes.rounding, exact.sign, exact.fraction[0], exact.guard, exact.below | exact.sticky)),
             rounded.eq(Mux(up, toward_zero + 1, toward_zero)),
+            tiny.eq((exact.exponent == 0) & ~to_normal),
         ]
         exponent = rounded[FRACTION:]
         to_infinity = Mux(modes.rounding[1], exact.sign ^ modes.rounding[0], ~modes.rounding[0])
@@ -57,13 +63,13 @@ class Round(wiring.Component):
             m.d.comb += size.eq(Mux(modes.sat, ZERO, NAN))
         with m.Elif(modes.sat):
             m.d.comb += size.eq(Mux(exact.sign, ZERO, Mux(exact.infinite | (exponent >= BIAS), ONE, rounded)))
-            with m.If(modes.ftz & ~exact.infinite & (exponent == 0)):
+            with m.If(modes.ftz & ~exact.infinite & tiny):
                 m.d.comb += size.eq(ZERO)
         with m.Else():
             m.d.comb += sign.eq(exact.sign)
             with m.If(exact.infinite | (exponent >= TOP)):
                 m.d.comb += size.eq(large)
-            with m.Elif(~modes.ftz | (exponent != 0)):
+            with m.Elif(~(modes.ftz & tiny)):
                 m.d.comb += size.eq(rounded)
         m.d.comb += self.word.eq(Cat(size, sign))
         return m

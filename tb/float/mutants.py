@@ -66,6 +66,11 @@ def _one_less(outer: Tampered, m: Module) -> dict[str, Value]:
     return {"added": changed(m, added, total=added.total - (added.subtract & (added.sign == outer.aligned.sign)))}
 
 
+def _late(ftz: Value, word: Value) -> Value:
+    """Flushes what is subnormal in a word, so not what was rounded up to the smallest normal number."""
+    return Mux(ftz & ~word[23:31].any(), word & (1 << 31), word)
+
+
 MUTANTS = (
     _fused("prepare", "does not flush operands", lambda o, m: _modes(o, m, "operands", ftz=0)),
     _fused("prepare", "sees no product of zero and infinity", lambda o, m: {"prepared": changed(
@@ -86,6 +91,11 @@ MUTANTS = (
         & ~(o.normalised.modes.rounding == Rounding.RP).replicate(2))),
     _fused("finish", "does not saturate", lambda o, m: _modes(o, m, "normalised", sat=0)),
     _fused("finish", "does not flush results", lambda o, m: _modes(o, m, "normalised", ftz=0)),
+    _fused("finish", "flushes only subnormal words", lambda o, m: {
+        **_modes(o, m, "normalised", ftz=0), "result": _late(o.normalised.modes.ftz, o.inner.result)}),
+    _fused("normalise", "keeps one bit too few", lambda o, m: {"normalised": changed(
+        m, o.inner.normalised, kept=o.inner.normalised.kept & ~1,
+        sticky=o.inner.normalised.sticky | o.inner.normalised.kept[0])}),
     _compare("does not flush", lambda o, m: {"operands": changed(m, o.operands, ftz=0)}),
     _compare("prefers numbers to NaN", lambda o, m: {"operands": changed(m, o.operands, nan=0)}),
     _compare("leaves the sign", lambda o, m: {"operands": changed(m, o.operands, xorsign=0)}),
@@ -120,4 +130,6 @@ MUTANTS = (
     _divide("align", "has no subnormal quotients", lambda o, m: {"divided": changed(
         m, o.divided, exponent=Mux(o.divided.exponent < 2, 2, o.divided.exponent))}),
     _divide("round", "rounds to nearest only", lambda o, m: {"modes": changed(m, o.modes, rounding=Rounding.RN)}),
+    _divide("round", "flushes only subnormal words", lambda o, m: {
+        "modes": changed(m, o.modes, ftz=0), "word": _late(o.modes.ftz, o.inner.word)}),
 )

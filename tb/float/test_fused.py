@@ -10,12 +10,13 @@ from warploom.rtl.float.fused import ARITHMETIC
 from warploom.tb import runner
 from warploom.tb.float.bench import run_cases
 from warploom.tb.float.cases import FLAGS, Axes, Family
-from warploom.tb.float.words import SPECIAL_FLOATS, products, sums
+from warploom.tb.float.words import SPECIAL_FLOATS, cancellations, products, sums
 
 AXES: Axes = {"rounding": tuple(Rounding), "ftz": FLAGS, "sat": FLAGS}
 
 FAMILIES = (Family(Op.FADD, AXES, 2, SPECIAL_FLOATS, sums), Family(Op.FMUL, AXES, 2, SPECIAL_FLOATS, products),
-            Family(Op.FFMA, AXES, 3, SPECIAL_FLOATS, products))
+            Family(Op.FFMA, AXES, 3, SPECIAL_FLOATS, products),
+            Family(Op.FFMA, {**AXES, "ftz": (True,)}, 3, SPECIAL_FLOATS, cancellations))
 
 CASES, LATENCY = 20000, 5
 

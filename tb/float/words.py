@@ -28,6 +28,9 @@ SPECIAL_INTEGERS = np.array([*range(4), *(value & 0xFFFFFFFF for value in _AROUN
                      0xAAAAAAAA, 0x55555555, 0x7FFFFFC0, 0x7FFFFF40, 0xFFFFFF80], U32)
 """Integers at the ends of types, and around ties of their conversion."""
 
+SMALLEST = 2.0**-126
+"""The smallest normal number: with `ftz` a result that is rounded to it is flushed or not."""
+
 
 def tuples(values: Words, operands: int) -> list[Words]:
     """All tuples of some values, as columns."""
@@ -76,23 +79,35 @@ def sums(rng: np.random.Generator, count: int) -> list[Words]:
 
 
 def products(rng: np.random.Generator, count: int) -> list[Words]:
-    """a and b whose product is in range, near its ends, or anything, and c that is near the product, within reach of
-    it, or anything."""
+    """a and b whose product is in range, near its ends, near the smallest normal number, or anything, and c that is
+    near the product, within reach of it, or anything."""
     a = floats(rng, count)
     place = _mixed(rng, rng.integers(-30, 30, count), rng.integers(0, 256, count), np.full(count, 255))
-    b = _mixed(rng, floats(rng, count, place + 127 - exponent(a)), floats(rng, count))
+    b = _mixed(rng, floats(rng, count, place + 127 - exponent(a)), near(rng, SMALLEST / a.view(np.float32)),
+               floats(rng, count))
     product = a.view(np.float32).astype(np.float64) * b.view(np.float32)
     c = floats(rng, count, exponent(product.astype(np.float32).view(U32)) + rng.integers(-54, 30, count))
     return [a, b, _mixed(rng, c, c, near(rng, product), floats(rng, count))]
 
 
+def cancellations(rng: np.random.Generator, count: int) -> list[Words]:
+    """a and b whose product is below the smallest normal number or little above, and c from which it takes so much that
+    about this number is left."""
+    a = floats(rng, count, rng.integers(1, 100, count))
+    b = floats(rng, count, rng.integers(-30, 5, count) + 127 - exponent(a))
+    product = a.view(np.float32).astype(np.float64) * b.view(np.float32)
+    return [a, b, (product + np.copysign(SMALLEST, product)).astype(np.float32).view(U32) ^ SIGN]
+
+
 def quotients(rng: np.random.Generator, count: int) -> list[Words]:
-    """a and b whose quotient is in range, near its ends, near a short fraction, or anything; c is unused."""
+    """a and b whose quotient is in range, near its ends, near a short fraction, near the smallest normal number, or
+    anything; c is unused."""
     b = floats(rng, count)
     place = _mixed(rng, rng.integers(-30, 30, count), rng.integers(0, 256, count), np.full(count, 255))
     a = floats(rng, count, place - 127 + exponent(b))
     short = near(rng, floats(rng, count).view(np.float32).astype(np.float64) * b.view(np.float32))
-    return [_mixed(rng, a, short, floats(rng, count)), b, floats(rng, count)]
+    tiny = _mixed(rng, near(rng, b.view(np.float32) * SMALLEST), near(rng, np.full(count, 1 / SMALLEST)))
+    return [_mixed(rng, a, short, tiny, floats(rng, count)), b, floats(rng, count)]
 
 
 def squares(rng: np.random.Generator, count: int) -> list[Words]:

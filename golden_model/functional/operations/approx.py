@@ -11,7 +11,7 @@ import numpy as np
 
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Function as Approximate
-from warploom.golden_model.functional.operations.common import Function, Operands, Outcome, join, value
+from warploom.golden_model.functional.operations.common import Function, Operands, Outcome, Words, join, value
 from warploom.golden_model.functional.operations.float32 import reader, writer
 from warploom.golden_model.functional.operations.float64 import pair_of, write_double
 
@@ -28,7 +28,12 @@ FUNCTIONS: dict[Approximate, Callable[[np.ndarray], np.ndarray]] = {
 
 def _single(i: Instruction) -> Function:
     read, write, function = reader(i), writer(i), FUNCTIONS[i.function]
-    return value(lambda a, b, c: write(function(read(a).astype(np.float64)).astype(np.float32)))
+
+    def approximate(a: Words, b: Words, c: Words) -> Words:
+        result = function(read(a).astype(np.float64))
+        return write(result.astype(np.float32), lambda: (result, None))
+
+    return value(approximate)
 
 
 def _double(i: Instruction) -> Function:

@@ -71,7 +71,7 @@ def _write_pair(i: Instruction) -> Callable[[np.ndarray, np.ndarray], Outcome]:
     """Rounds an exact pair to the destination float."""
     if i.dst_type is DType.F32:
         write = writer(i)
-        return lambda high, low: Outcome(write(narrow(high, low, i.rounding)))
+        return lambda high, low: Outcome(write(narrow(high, low, i.rounding), lambda: (high, low)))
 
     def write_wide(high: np.ndarray, low: np.ndarray) -> Outcome:
         result = settle(high, low, i.rounding)

@@ -1,7 +1,7 @@
 """Single precision, correctly rounded: arithmetic, minimum and maximum, comparison, classification.
 
-`ftz` flushes subnormal operands, and results that are subnormal after rounding, to zeros with their sign. Every NaN
-result is 0x7fffffff. `sat` clamps to [0, 1], NaN to +0.
+`ftz` flushes subnormal operands, and results that are tiny after rounding, to zeros with their sign. Every NaN result
+is 0x7fffffff. `sat` clamps to [0, 1], NaN to +0.
 """
 
 from collections.abc import Callable
@@ -20,9 +20,19 @@ from warploom.golden_model.functional.operations.common import (
     value,
 )
 from warploom.golden_model.functional.operations.ieee import SINGLE, extreme, flush
-from warploom.golden_model.functional.operations.rounding import narrow, round_to_odd, signed_zero, two_product, two_sum
+from warploom.golden_model.functional.operations.rounding import (
+    is_tiny,
+    narrow,
+    round_to_odd,
+    signed_zero,
+    two_product,
+    two_sum,
+)
 
 U32, F32, F64 = np.uint32, np.float32, np.float64
+
+Pair = tuple[np.ndarray, np.ndarray | None]
+"""An exact result in float64; the second part is None if the first one is exact."""
 
 
 def reader(i: Instruction) -> Callable[[Words], np.ndarray]:
@@ -30,13 +40,21 @@ def reader(i: Instruction) -> Callable[[Words], np.ndarray]:
     return (lambda words: flush(words).view(F32)) if i.ftz else (lambda words: words.view(F32))
 
 
-def writer(i: Instruction) -> Callable[[np.ndarray], Words]:
-    """From float32 results to words: saturation, flushing, the canonical NaN."""
+def writer(i: Instruction) -> Callable[[np.ndarray, Callable[[], Pair]], Words]:
+    """From float32 results to words: saturation, flushing, the canonical NaN. `exact` gives the results before they
+    were rounded; it is called only if they decide what is flushed."""
 
-    def write(floats: np.ndarray) -> Words:
+    def flushed(words: Words, exact: Callable[[], Pair]) -> Words:
+        words = flush(words)
+        smallest = words & SINGLE.magnitude == SINGLE.normal  # may be tiny: rounded up in a larger step than of 24 bits
+        if not smallest.any():
+            return words
+        return np.where(smallest & is_tiny(*exact(), i.rounding), words & SINGLE.sign, words)
+
+    def write(floats: np.ndarray, exact: Callable[[], Pair]) -> Words:
         if i.sat:
             floats = np.where(floats > 0, np.minimum(floats, F32(1)), F32(0))
-        words = flush(floats.view(U32)) if i.ftz else floats.view(U32)
+        words = flushed(floats.view(U32), exact) if i.ftz else floats.view(U32)
         nan = np.isnan(floats)
         return np.where(nan, SINGLE.nan, words) if nan.any() else words
 
@@ -45,36 +63,38 @@ def writer(i: Instruction) -> Callable[[np.ndarray], Words]:
 
 def _arithmetic(
     nearest: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray],
-    directed: Callable[[np.ndarray, np.ndarray, np.ndarray, Rounding], np.ndarray],
+    exact: Callable[[np.ndarray, np.ndarray, np.ndarray, Rounding], Pair],
 ) -> Builder:
-    """`nearest(a, b, c)` in float32, or `directed(a, b, c, rounding)` in float64."""
+    """`nearest(a, b, c)` in float32, or `exact(a, b, c, rounding)` in float64, then rounded."""
 
     def build(i: Instruction) -> Function:
         read, write = reader(i), writer(i)
 
-        def wide(words: Words) -> np.ndarray:
-            return read(words).astype(F64)
+        def pair(a: Words, b: Words, c: Words) -> Pair:
+            return exact(read(a).astype(F64), read(b).astype(F64), read(c).astype(F64), i.rounding)
+
+        def directed(a: Words, b: Words, c: Words) -> Words:
+            result = pair(a, b, c)
+            return write(narrow(*result, i.rounding), lambda: result)
 
         if i.rounding is Rounding.RN:
-            return value(lambda a, b, c: write(nearest(read(a), read(b), read(c))))
-        return value(lambda a, b, c: write(directed(wide(a), wide(b), wide(c), i.rounding)))
+            return value(lambda a, b, c: write(nearest(read(a), read(b), read(c)), lambda: pair(a, b, c)))
+        return value(directed)
 
     return build
 
 
-def _add(a: np.ndarray, b: np.ndarray, c: np.ndarray, rounding: Rounding) -> np.ndarray:
+def _add(a: np.ndarray, b: np.ndarray, c: np.ndarray, rounding: Rounding) -> Pair:
     high, low = two_sum(a, b)
-    return narrow(signed_zero(high, a, b, rounding), low, rounding)
+    return signed_zero(high, a, b, rounding), low
 
 
-def _multiply(a: np.ndarray, b: np.ndarray, c: np.ndarray, rounding: Rounding) -> np.ndarray:
-    return narrow(a * b, None, rounding)  # 48 bits: exact
+def _multiply(a: np.ndarray, b: np.ndarray, c: np.ndarray, rounding: Rounding) -> Pair:
+    return a * b, None  # 48 bits: exact
 
 
-def _fused(a: np.ndarray, b: np.ndarray, c: np.ndarray, rounding: Rounding) -> np.ndarray:
-    product = a * b
-    high, low = two_sum(product, c)
-    return narrow(signed_zero(high, product, c, rounding), low, rounding)
+def _fused(a: np.ndarray, b: np.ndarray, c: np.ndarray, rounding: Rounding) -> Pair:
+    return _add(a * b, c, c, rounding)
 
 
 HALF_ULP, ULP_BITS = 1 << 28, (1 << 29) - 1
@@ -93,20 +113,20 @@ def fused_nearest(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     return round_to_odd(high, low).astype(F32)
 
 
-def _divide(a: np.ndarray, b: np.ndarray, c: np.ndarray, rounding: Rounding) -> np.ndarray:
+def _divide(a: np.ndarray, b: np.ndarray, c: np.ndarray, rounding: Rounding) -> Pair:
     quotient = a / b
     product, error = two_product(quotient, b)
-    return narrow(quotient, ((a - product) - error) / b, rounding)
+    return quotient, ((a - product) - error) / b
 
 
-def _reciprocal(a: np.ndarray, b: np.ndarray, c: np.ndarray, rounding: Rounding) -> np.ndarray:
+def _reciprocal(a: np.ndarray, b: np.ndarray, c: np.ndarray, rounding: Rounding) -> Pair:
     return _divide(np.ones_like(a), a, c, rounding)
 
 
-def _root(a: np.ndarray, b: np.ndarray, c: np.ndarray, rounding: Rounding) -> np.ndarray:
+def _root(a: np.ndarray, b: np.ndarray, c: np.ndarray, rounding: Rounding) -> Pair:
     root = np.sqrt(a)
     product, error = two_product(root, root)
-    return narrow(root, (a - product) - error, rounding)
+    return root, (a - product) - error
 
 
 def _extreme(largest: bool) -> Builder:

@@ -51,6 +51,16 @@ def narrow(high: np.ndarray, low: np.ndarray | None, rounding: Rounding) -> np.n
     return _directed(nearest, exact - nearest, rounding)
 
 
+SCALE, SMALLEST = 2.0**32, 2.0**-126
+
+
+def is_tiny(high: np.ndarray, low: np.ndarray | None, rounding: Rounding) -> np.ndarray:
+    """Whether the pair, rounded to the 24 bits of float32 as if exponents had no end, is below 2^-126. Multiplied by
+    `SCALE` it is rounded so, because such results are then far from the end."""
+    scaled = narrow(high * SCALE, None if low is None else low * SCALE, rounding)
+    return np.abs(scaled) < SMALLEST * SCALE
+
+
 def settle(high: np.ndarray, low: np.ndarray, rounding: Rounding) -> np.ndarray:
     """The pair rounded to float64."""
     if rounding is Rounding.RN:
