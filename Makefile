@@ -64,7 +64,7 @@ evaluate: $(STAMP)  ## the published figures beside ours, with charts; then the 
 	$(VENV)/bin/warploom evaluate all
 
 # The experiments whose figures the pages show.
-SHOWN := coalescing gating bypassing affine placement calibration workloads sampling
+SHOWN := coalescing gating bypassing affine placement calibration workloads sampling silicon
 
 # Those whose sources list programs, which a page shows on these lists, with tiny inputs.
 LISTED := coalescing gating bypassing affine

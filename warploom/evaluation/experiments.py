@@ -142,6 +142,10 @@ EXPERIMENTS = {
         ("warploom.evaluation.placement:usual",),
         refuses={MACHINE: "they describe a GPU, which it does not have", WORKLOADS: "its threads are the kernels",
                  **_ONE_SIZE}),
+    "silicon": Experiment(
+        "[HAWS], Figs. 4.9 and 4.10: the model beside recorded silicon", "warploom.verbs.evaluate_silicon:show",
+        ("warploom.evaluation.silicon:usual",), "k20x", "warploom.evaluation.machines:silicon",
+        refuses={BLOCKS: "the chip ran all blocks"}, unless="blocks", gpu=True),
     "hardware": Experiment(
         "the mechanisms in gates, synthesised", "warploom.verbs.evaluate_hardware:show", preset="fermi",
         refuses={WORKLOADS: "it runs none", **_ONE_SIZE}, unless="quick"),

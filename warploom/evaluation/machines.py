@@ -14,6 +14,7 @@ from warploom.evaluation import gating as of_gating
 from warploom.evaluation import haws as of_haws
 from warploom.evaluation import locality as of_locality
 from warploom.evaluation import sampling as of_sampling
+from warploom.evaluation import silicon as of_silicon
 from warploom.evaluation import tfet as of_tfet
 from warploom.evaluation import tfet_sms as of_tfet_sms
 from warploom.evaluation import units as of_units
@@ -95,3 +96,8 @@ def tfet_sms(gpu: GpuConfig, settings: Sequence[str]) -> dict[str, GpuConfig]:
 def sampling(config: SmConfig, _: Sequence[str]) -> Configurations:
     """The machine, which times every workload whole."""
     return of_sampling.configurations(config)
+
+
+def silicon(gpu: GpuConfig, _: Sequence[str]) -> dict[str, GpuConfig]:
+    """The GPU that is compared with a chip."""
+    return of_silicon.configurations(gpu)

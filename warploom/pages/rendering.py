@@ -18,6 +18,7 @@ TITLES = {
     "affine": "Affine values", "placement": "Placement of threads", "calibration": "Calibration",
     "hardware": "Areas and longest paths", "combination": "Combinations of mechanisms",
     "workloads": "What the workloads are made of", "sampling": "Samples of blocks",
+    "silicon": "Beside recorded silicon",
     "sweep": "A sweep", "haws": "Hints for order", "characterisation": "Characterisation of programs",
     "tfet": "CMOS and TFET rows",
 }

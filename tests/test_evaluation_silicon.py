@@ -1,0 +1,64 @@
+"""``warploom evaluate silicon``: the model beside recorded silicon."""
+
+import json
+from pathlib import Path
+
+import pytest
+from work import in_this_process
+
+from warploom import points
+from warploom.cli import main
+from warploom.evaluation.silicon import Pair, agreements
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(points, "compute", in_this_process)
+
+
+def pair(name: str, size: str, cycles: int, chip_cycles: int) -> Pair:
+    return Pair(name, size, 10 * cycles, 10 * chip_cycles, 32.0, 32.0, cycles, chip_cycles)
+
+
+def test_agreement_of_logarithms_and_ranks():
+    """The model has the square of the chip's cycles, in the same order; one program grows as on the chip."""
+    programs = [("a", 2, 10), ("b", 8, 30), ("c", 4, 20)]
+    pairs = [pair(name, "tiny", chip**2, chip) for name, chip, _ in programs]
+    pairs += [pair(name, "default", growth * chip**2, growth * chip) for name, chip, growth in programs]
+    instructions, cycles, *_, growth = agreements(pairs)
+    assert (instructions.what, cycles.what, growth.what) == (
+        "warp instructions, tiny", "cycles, tiny", "growth of cycles, tiny to default")
+    assert cycles.programs == growth.programs == 3
+    assert (cycles.logarithms, cycles.ranks, cycles.ratio) == pytest.approx((1, 1, 4))  # of 2, 8 and 4
+    assert growth.ratio == pytest.approx(1)
+    falling = agreements([pair("a", "tiny", 1, 30), pair("b", "tiny", 2, 20), pair("c", "tiny", 8, 10)])
+    assert falling[1].ranks == pytest.approx(-1)
+    assert falling[1].logarithms > -1
+    assert not agreements(pairs[:2])
+    assert not agreements([pair(name, "tiny", 7, 7) for name in "abc"])  # equal ones have no correlation
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "silicon.json"
+    workloads = ["--size", "tiny", "--workloads", "conv,cmult,bsearch"]
+    assert main(["evaluate", "silicon", *workloads, "--json", str(file)]) == 0
+    found = json.loads(file.read_text())
+    assert found["chip"] == "NVIDIA H200"
+    by = {entry["workload"]: entry for entry in found["programs"]}
+    assert {name: entry["chip_instructions"] for name, entry in by.items()} == {
+        "conv": 1984, "cmult": 736, "bsearch": 2146}
+    assert all(0.5 < entry["instructions"] / entry["chip_instructions"] < 2 for entry in by.values())
+    assert [entry["what"] for entry in found["agreements"]] == ["warp instructions, tiny", "cycles, tiny"]
+    assert "How the model follows NVIDIA H200" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["--size", "large"], "--size large: the chip ran tiny and default"),
+    (["--size", "tiny", "--workloads", "hotspot"], "hotspot: was not recorded; name bundled programs"),
+    (["--blocks", "4"], "the chip ran all blocks"),
+])
+def test_what_was_not_recorded(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", "silicon", *arguments]) == 1
+    assert message in capsys.readouterr().err
