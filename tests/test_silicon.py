@@ -2,17 +2,23 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import fake_cupy
 import numpy as np
 import pytest
+import silicon
+from fuzz.__main__ import STORED
+from fuzz.case import Case
+from ptx_rows import FOLDER
 
 from warploom.kernels.expectation import Expectation
 from warploom.programs.library import names, program
 from warploom.silicon import record
 from warploom.silicon.device import Silicon
 
+RECORDED_OPERANDS = silicon.recorded_operands()
 RECORDED = json.loads((Path(record.__file__).parent / "h200.json").read_text())
 
 
@@ -84,6 +90,25 @@ def test_counts_are_added_to_a_record(tmp_path, monkeypatch):
     counted = json.loads(file.read_text())["programs"]["two_mm"]["tiny"]
     assert counted["launches"] == 2
     assert counted["counts"] == dict.fromkeys(record.METRICS, 2000)
+
+
+@pytest.mark.usefixtures("fake")
+def test_random_programs_on_a_gpu():
+    case = Case.read(STORED / "39.ptx")
+    assert silicon.checked(case) is None
+    fake_cupy.memories.clear()
+    wrong = silicon.checked(replace(case, rows=(case.rows[0] ^ 1, *case.rows[1:])))
+    assert wrong and wrong.endswith(f"1 of {len(case.rows)} threads differ from the host's, the first is 0")
+
+
+@pytest.mark.usefixtures("fake")
+def test_instructions_on_a_gpu(monkeypatch):
+    """The model answers the first rows, integer additions, as the chip did."""
+    monkeypatch.setattr(silicon, "ROWS", silicon.ROWS[:8])
+    monkeypatch.setattr(silicon, "recorded_operands", lambda: RECORDED_OPERANDS[:8])
+    answers = silicon.rows()
+    with np.load(FOLDER / "h200.npz") as archive:
+        assert np.array_equal(answers, archive["results"][: len(answers)])
 
 
 def test_no_gpu(monkeypatch, tmp_path, capsys):
