@@ -328,6 +328,9 @@ def test_missing_code_of_the_host_part(behind: Callable[[Image], Memory]) -> Non
 @pytest.mark.parametrize(("instruction", "why"), [
     (Instruction(op=Op.DADD), "test.ptx:1: test can't run on the FG-SIMT engine: it has no DADD"),
     (Instruction(op=Op.MUFU), "it has no MUFU"),
+    (Instruction(op=Op.MOV, dst=1, pdst=0), "its MOV has no predicate result"),
+    (Instruction(op=Op.LD, dst=1, pdst=3), "its LD has no predicate result"),
+    (Instruction(op=Op.SHF, dst=1, signed=True), "its SHF to the left has no sign"),
     (Instruction(op=Op.MOV, dst=32), "it has 32 registers of a thread"),
     (Instruction(op=Op.S2R, special=Special.CLOCK_LO), "it has no special register CLOCK_LO"),
     (Instruction(op=Op.ISETP, cond=Cond.LTU), "it has no ISETP LTU"),

@@ -6,13 +6,14 @@ from typing import NamedTuple
 import numpy as np
 
 from warploom.arch.encoding import typed_modifiers
+from warploom.arch.fg_simt.code import CARRYING
 from warploom.arch.fg_simt.image import HIGH_WORDS, LaunchBlock
 from warploom.arch.fg_simt.sizes import PREDICATES, REGISTERS, Cause
 from warploom.arch.isa import PT, RZ, Instruction, Op
 from warploom.arch.memory_map import CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW
 from warploom.arch.modifiers import Access, Space
 from warploom.golden_model.compact import Compact
-from warploom.golden_model.fg_simt.micro import CARRYING, Micro, Operand, Position, Predicate, Register
+from warploom.golden_model.fg_simt.micro import Micro, Operand, Position, Predicate, Register
 from warploom.golden_model.functional.operations import Function, Operands, Outcome, prepare
 
 LANE = np.arange(32, dtype=np.uint32)

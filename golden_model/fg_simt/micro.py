@@ -4,6 +4,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from warploom.arch.encoding import encode_modifiers, typed_modifiers
+from warploom.arch.fg_simt.code import CARRYING
 from warploom.arch.fg_simt.micro import Kind, Unit
 from warploom.arch.fg_simt.sizes import DIVISIONS, FIRST_SAU, LATENCY, REGISTERS, SECOND_SAU
 from warploom.arch.isa import PT, RZ, Instruction, Op
@@ -46,7 +47,6 @@ Operands = tuple[Operand, Operand, Operand]
 
 TRUE, FALSE = Predicate(PT, False), Predicate(PT, True)
 ZERO = Compact(0)
-CARRYING = frozenset({Op.IADD, Op.ISUB, Op.IMAD})
 
 
 class Micro(NamedTuple):

@@ -1,9 +1,9 @@
 """`ScalarRegisters`: the registers of the control processor, and its integer unit."""
 
 from warploom.arch.encoding import encode_modifiers
+from warploom.arch.fg_simt.code import CARRYING
 from warploom.arch.fg_simt.sizes import PREDICATES, REGISTERS
 from warploom.arch.isa import PT, RZ, Instruction
-from warploom.golden_model.fg_simt.micro import CARRYING
 from warploom.golden_model.lane import lane
 
 

@@ -9,7 +9,7 @@ from amaranth.lib import data, enum, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.encoding import modifier_fields
-from warploom.arch.fg_simt.code import KERNEL, UNGUARDED, refusal
+from warploom.arch.fg_simt.code import CONTROL, KERNEL, TESTING, UNGUARDED, refusal
 from warploom.arch.fg_simt.sizes import REGISTERS
 from warploom.arch.isa import PT, RZ, Instruction, Op
 from warploom.arch.modifiers import MODIFIER_KINDS
@@ -48,7 +48,8 @@ class KernelDecoder(wiring.Component):
         guarded = (i.guard != PT) | i.guard_not
         registers = ((i.dst < REGISTERS) | (i.dst == RZ)) & ((i.op == Op.PLOP3.value) | has_registers(i))
         constant = (i.imm_slot == 0) & ~i.param
-        m.d.comb += self.legal.eq(modifiers & registers & ~(guarded & one_of(i.op, tuple(UNGUARDED)))
+        result = (i.pdst == PT) | one_of(i.op, tuple(TESTING | CONTROL))
+        m.d.comb += self.legal.eq(modifiers & registers & result & ~(guarded & one_of(i.op, tuple(UNGUARDED)))
                                   & ((i.op != Op.VOTE.value) | constant))
         with m.Switch(i.op):
             for op in sorted(KERNEL):
@@ -60,6 +61,8 @@ class KernelDecoder(wiring.Component):
 def _has_legal_modifiers(i: data.View, op: Op) -> Value:
     above = i.modifiers[sum(bits for *_, bits in modifier_fields(op)) :]
     known = [Cat(field(i, op, name) == value for value in values).any() for name, values in legal_values(op).items()]
+    if op is Op.SHF:  # the one operation with modifiers that depend on each other
+        known.append(field(i, op, "right") | ~field(i, op, "signed"))
     return Cat(~above.any(), *known).all()
 
 

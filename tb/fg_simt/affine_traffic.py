@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from warploom.arch.encoding import encode_modifiers
+from warploom.arch.fg_simt.code import CARRYING
 from warploom.arch.fg_simt.sizes import REGISTERS, RULE_CYCLES
 from warploom.arch.interfaces import LINEAR_OPS
 from warploom.arch.isa import INTEGER_OPS, PT, Instruction, Op
 from warploom.golden_model.affine.rules import COMPARISONS
 from warploom.golden_model.compact import Compact
 from warploom.golden_model.fg_simt.micro import (
-    CARRYING,
     FALSE,
     TRUE,
     ZERO,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from warploom.arch.fg_simt.code import ATOMICS
+from warploom.arch.fg_simt.code import ATOMICS, CARRYING
 from warploom.arch.fg_simt.micro import Kind
 from warploom.arch.fg_simt.sizes import DIVISIONS, FIRST_SAU, LATENCY, PREDICATES, REGISTERS, SECOND_SAU
 from warploom.arch.interfaces import STRIDE_BITS
@@ -14,7 +14,6 @@ from warploom.arch.memory_map import CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, S
 from warploom.arch.modifiers import MODIFIER_KINDS, Access, Combine, Cond, DType, Space
 from warploom.golden_model.compact import Compact
 from warploom.golden_model.fg_simt.micro import (
-    CARRYING,
     FALSE,
     TRUE,
     ZERO,

@@ -124,11 +124,13 @@ def _instruction(rng: random.Random) -> Instruction:
 
 def _special(rng: random.Random, made: dict[str, object], op: Op) -> Instruction:
     """The rest of an instruction, as its operation wants it."""
-    if op in (Op.ISETP, Op.FSETP, Op.PLOP3, Op.IADD, Op.VOTE, Op.MOV):
+    if op in (Op.ISETP, Op.FSETP, Op.PLOP3, Op.IADD, Op.VOTE):
         made["pdst"] = rng.randrange(8)
     if op not in (Op.ST, Op.RED, Op.ISETP, Op.FSETP, Op.PLOP3, Op.BRA, Op.BAR, Op.EXIT, Op.TRAP):
         made["dst"] = rng.choice((RZ, *range(FREE)))
     made |= {name: rng.random() < 0.5 for name in ("signed", "high", "right", "wrap") if name in MODIFIERS.get(op, ())}
+    if op is Op.SHF:
+        made["signed"] = made["signed"] and made["right"]
     if op is Op.BRA:
         made |= {"imm": rng.randrange(LENGTH + 4), "imm_slot": 3, "param": False}
     elif op is Op.VOTE:

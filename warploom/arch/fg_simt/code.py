@@ -2,7 +2,7 @@
 
 from warploom.arch.errors import LaunchError
 from warploom.arch.fg_simt.sizes import LATENCY, REGISTERS
-from warploom.arch.isa import RZ, Instruction, Op
+from warploom.arch.isa import PT, RZ, Instruction, Op
 from warploom.arch.launch import Launch
 from warploom.arch.modifiers import Atom, Cond, DType, Space, Special, Vote
 from warploom.arch.program import Program
@@ -11,6 +11,10 @@ CONTROL = frozenset({Op.BRA, Op.EXIT, Op.BAR, Op.MEMBAR, Op.NOP, Op.TRAP})
 ATOMICS = (Atom.ADD, Atom.MIN, Atom.MAX, Atom.AND, Atom.OR, Atom.XOR, Atom.EXCH)
 KERNEL = frozenset(LATENCY) | CONTROL | {Op.LD, Op.ST, Op.ATOM, Op.RED, Op.VOTE}
 """Operations of kernels."""
+
+CARRYING = frozenset({Op.IADD, Op.ISUB, Op.IMAD})
+TESTING = CARRYING | {Op.ISETP, Op.FSETP, Op.PLOP3, Op.VOTE}
+"""Operations with a predicate result: a carry, or what they test."""
 
 UNGUARDED = frozenset({Op.BAR, Op.MEMBAR, Op.NOP, Op.VOTE})
 SPECIALS = frozenset(range(Special.WARPID + 1)) | {Special.NWARPID, Special.SMID, Special.NSMID}
@@ -31,6 +35,8 @@ def refusal(i: Instruction) -> str:
         f"it has {REGISTERS} registers of a thread": any(REGISTERS <= number != RZ for number in (i.dst, *numbers)),
         f"its {i.op.name} takes no guard": i.op in UNGUARDED and i.guarded,
         "its VOTE takes a constant mask": i.op is Op.VOTE and (i.imm_slot != 0 or i.param),
+        f"its {i.op.name} has no predicate result": i.op not in TESTING | CONTROL and i.pdst != PT,
+        "its SHF to the left has no sign": i.op is Op.SHF and i.signed and not i.right,
         f"it has no VOTE {i.vote.name}": i.op is Op.VOTE and i.vote is Vote.POPC,
         f"it has no ISETP {i.cond.name}": i.op is Op.ISETP and i.cond > Cond.GE,
         f"it has no special register {i.special.name}": i.op is Op.S2R and i.special not in SPECIALS,
