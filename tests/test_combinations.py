@@ -54,6 +54,7 @@ def test_the_regression_runs_them(preset: str) -> None:
     assert {Case(config, name, "tiny") for config in wanted for name in COMBINED} <= found
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("preset", presets())
 def test_every_case_has_its_own_name(preset: str) -> None:
     found = [str(case) for case in cases(SmConfig.preset(preset))]

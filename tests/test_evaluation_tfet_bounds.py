@@ -48,6 +48,7 @@ def test_oracle_knows_the_next_access_of_a_slot() -> None:
     assert [predict(sm, 0, slot, 999, 0) for slot in (0, 0, 1, 1, 0, 2)] == [390, 10, 0, 0, 0, 0]
 
 
+@pytest.mark.long
 def test_runs_and_tables() -> None:
     """The log changes nothing; the text that is kept has all."""
     case = Case("nw", "tiny", "mem_ra", MACHINE)

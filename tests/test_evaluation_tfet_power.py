@@ -22,7 +22,7 @@ def test_netlist_and_model_agree() -> None:
     assert found.dynamic > 0 and found.leakage > 0 and found.logic_um2 > 5000
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("wire", "bit"), [("issue__payload", 0), ("retired", 0), ("free", 0)])
 def test_a_wrong_input_is_a_difference(monkeypatch: pytest.MonkeyPatch, wire: str, bit: int) -> None:
     """So each of these reaches what is compared."""

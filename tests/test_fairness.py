@@ -262,7 +262,7 @@ def provers(tmp_path_factory: pytest.TempPathFactory) -> dict[type, Prover]:
     return {arbiter: Prover(tmp_path_factory.mktemp("proof"), arbiter) for arbiter in ARBITERS}
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("arbiter", "claim"), CLAIMED)
 def test_every_cycle(provers: dict[type, Prover], arbiter: type, claim: str) -> None:
     assert provers[arbiter].holds(claim)
@@ -402,6 +402,7 @@ class Unseeing(RotatingCoalescingArbiter):
         return Const(0, SUB_BANKS)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("arbiter", "claim"), [
     (Unrotated, "turn"), (Unordered, "bound"), (Careless, "disjoint"), (Coarse, "never_idle"),
     (ManyPaths, "writes_first"), (Generous, "only_requested"), (OneSided, "slices_follow"), (Stuck, "turn"),

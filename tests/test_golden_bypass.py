@@ -261,6 +261,7 @@ def test_gating_and_counters(files: list[str]) -> None:
     assert activity["operand_columns"] == 3 * 3 * (8 if gated else 32)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("coalescing", ["off", "on"])
 @pytest.mark.parametrize("mode", MODES)
 def test_gating_changes_no_cycle(mode: str, coalescing: str) -> None:

@@ -316,6 +316,7 @@ MACHINES = [SLOW, (*QUEUE, "tfet_rows=64"), (*SLOW, *TWO_PORTS), TWO_PORTS, (*SL
                 (*SLOW, *TWO_SP)))]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("settings", MACHINES, ids=" ".join)
 def test_operands_and_results_are_those_of_the_trace(settings: Sequence[str]) -> None:
     for seed in range(3):

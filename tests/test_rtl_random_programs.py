@@ -54,7 +54,7 @@ def test_many_random_programs(core: str, seed: int) -> None:
     run_random(core, "many", MANY, seed)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.long
 @pytest.mark.rtl
 @for_each(SETTINGS)
 def test_stored_programs(core: str, seed: int) -> None:

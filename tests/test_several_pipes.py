@@ -16,6 +16,7 @@ MECHANISMS = (
 )
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=" ".join)
 @pytest.mark.parametrize("lanes", [(), HALF_LANES], ids=["32 lanes", "16 lanes"])
 @pytest.mark.parametrize("ports", PORTS)

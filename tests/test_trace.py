@@ -86,6 +86,7 @@ def test_instructions(traced: Traced) -> None:
     assert {each.arguments["warp"] for each in issued} == set(range(32))
 
 
+@pytest.mark.sample(4)
 def test_an_instruction_is_one_flow(traced: Traced) -> None:
     _, _, trace = traced
     flows: dict[int, dict[str, object]] = {}
@@ -116,6 +117,7 @@ def test_banks(traced: Traced) -> None:
             assert register in re.findall(r"R\d+", result if each.name == "write" else sources)
 
 
+@pytest.mark.sample(4)
 def test_loads(traced: Traced) -> None:
     _, _, trace = traced
     events: Counter[int] = Counter()

@@ -51,7 +51,7 @@ def cases() -> Iterator[Any]:
     yield pytest.param(KEPLER, "Datapath", id="kepler-Datapath", marks=pytest.mark.long)
 
 
-@pytest.mark.sample(16)
+@pytest.mark.sample(10)
 @pytest.mark.parametrize(("config", "unit"), list(cases()))
 def test_tools_find_nothing(config: SmConfig, unit: str, tmp_path: Path) -> None:
     files = generate(config, tmp_path, unit)

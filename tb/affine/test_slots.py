@@ -86,6 +86,7 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [[], ["bypass=bow"], ["bypass=bow", "window=2"]], ids=["one", "three", "two"])
 def test_slots(settings: list[str], seed: int) -> None:

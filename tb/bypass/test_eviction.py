@@ -124,6 +124,7 @@ async def random_evictions(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [
     ["bypass=bow_wr"], ["bypass=bow_hints", "coalescing=on", "gating=cross_lane"], ["bypass=bow_wr", "warps=5"],

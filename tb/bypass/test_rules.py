@@ -74,6 +74,7 @@ def run(testcase: str, seed: int) -> None:
     runner.run(runner.build(COLLECTOR, "BypassingCollector"), "warploom.tb.bypass.test_rules", seed, testcase=testcase)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.rtl
 @pytest.mark.parametrize("testcase", ["room_for_one", "entry_in_use"])
 def test_what_is_right_passes(testcase: str, seed: int) -> None:

@@ -241,7 +241,7 @@ def _build(*settings: str) -> runner.Build:
     return runner.build(SmConfig.preset("narrow").with_settings(["coalescing=on", *settings]), "CoalescingArbiter")
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.rtl
 @pytest.mark.parametrize("testcase", ["random_requests", "pairs_of_requests"])
 @pytest.mark.parametrize("settings", [

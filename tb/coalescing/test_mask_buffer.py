@@ -106,6 +106,7 @@ async def random_encodings(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.rtl
 @pytest.mark.parametrize("alignment", ["reg", "write"])
 def test_mask_buffer(alignment: str, seed: int) -> None:

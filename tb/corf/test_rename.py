@@ -92,6 +92,7 @@ async def random_names(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.rtl
 @pytest.mark.parametrize("preset", ["small", "narrow"])
 def test_rename(preset: str, seed: int) -> None:

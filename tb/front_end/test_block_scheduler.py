@@ -97,6 +97,7 @@ def test_block_scheduler(seed: int) -> None:
     runner.run(runner.build(SmConfig.preset("small"), "BlockScheduler"), BENCH, seed, testcase="random_grids")
 
 
+@pytest.mark.long
 @pytest.mark.rtl
 def test_003_fig_6_8(seed: int) -> None:
     runner.run(runner.build(SmConfig.preset("small"), "BlockScheduler"), BENCH, seed, testcase="fig_6_8")

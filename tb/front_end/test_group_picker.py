@@ -96,6 +96,7 @@ async def fig_6_9(dut: cocotb.handle.SimHandleBase) -> None:
                    partial=True)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.rtl
 @pytest.mark.parametrize("warps", [2, 4, 11])
 def test_group_picker(warps: int, seed: int) -> None:

@@ -118,6 +118,7 @@ async def random_operations(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.rtl
 @pytest.mark.parametrize("unit", ["HoldingLane", "GatedLane"])
 def test_lane(unit: str, seed: int) -> None:

@@ -10,7 +10,6 @@
 
 import argparse
 import csv
-import hashlib
 import json
 import sys
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from warploom import store
 from warploom.arch.errors import WarploomError
 from warploom.files import write_whole
 from warploom.host.gpu import Gpu
@@ -35,7 +35,7 @@ METRICS = {
 
 def digest(array: np.ndarray) -> str:
     """A digest of an array's bytes."""
-    return hashlib.sha256(array.tobytes()).hexdigest()[:16]
+    return store.digest(array.tobytes())[:16]
 
 
 def recorded(this: Program, size: str) -> dict[str, Any]:
