@@ -34,6 +34,12 @@ print(runner.build(SmConfig.preset("small"), "SubBank").folder)
 """
 
 
+@pytest.fixture
+def tmp_path(tmp_path_factory) -> Path:
+    """A folder with a name that no other worker has at the same time: runs of benches are named after it."""
+    return tmp_path_factory.mktemp(f"faults_{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}_")
+
+
 def command(name, tmp_path) -> Command:
     return Command(MOMENTS[name][0], tmp_path / tmp_path.name, cache(name, tmp_path))  # runs are named after the folder
 
