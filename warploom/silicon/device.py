@@ -13,7 +13,6 @@ from warploom.arch.errors import ToolError
 from warploom.arch.launch import Scalar
 from warploom.arch.modifiers import Space
 from warploom.host.arguments import Value, encode_all
-from warploom.host.array import DeviceArray
 from warploom.host.gpu import Gpu
 from warploom.host.memory import GlobalMemory
 from warploom.host.module import Geometry, Kernel, Module
@@ -40,6 +39,7 @@ class Silicon:
         self._places: dict[int, Any] = {}
         self._loaded: dict[Module, Any] = {}
         self._memory = GlobalMemory(self._place)
+        self.array, self.zeros = self._memory.array, self._memory.zeros
         self.launches: list[str] = []
 
     def about(self) -> dict[str, str]:
@@ -49,16 +49,6 @@ class Silicon:
         version = self._cupy.cuda.runtime.driverGetVersion()
         return {"gpu": self._properties["name"].decode(), "driver": driver,
                 "cuda": f"{version // 1000}.{version % 1000 // 10}"}
-
-    def array(self, values: np.ndarray | np.generic, name: str | None = None) -> DeviceArray:
-        """A copy of `values` in global memory. Raises `LaunchError`."""
-        return self._memory.array(values, name)
-
-    def zeros(
-        self, shape: int | tuple[int, ...], dtype: str | type | np.dtype, name: str | None = None
-    ) -> DeviceArray:
-        """An array of zeros in global memory. Raises `LaunchError`."""
-        return self._memory.zeros(shape, dtype, name)
 
     def module(self, path: str | Path) -> Module:
         """A PTX file, whose kernels and variables have this GPU's memory. Raises `PtxError`."""
