@@ -13,7 +13,7 @@ KERNEL = frozenset(LATENCY) | CONTROL | {Op.LD, Op.ST, Op.ATOM, Op.RED, Op.VOTE}
 """Operations of kernels."""
 
 CARRYING = frozenset({Op.IADD, Op.ISUB, Op.IMAD})
-TESTING = CARRYING | {Op.ISETP, Op.FSETP, Op.PLOP3, Op.VOTE}
+PREDICATING = CARRYING | {Op.ISETP, Op.FSETP, Op.PLOP3, Op.VOTE}
 """Operations with a predicate result: a carry, or what they test."""
 
 UNGUARDED = frozenset({Op.BAR, Op.MEMBAR, Op.NOP, Op.VOTE})
@@ -35,7 +35,7 @@ def refusal(i: Instruction) -> str:
         f"it has {REGISTERS} registers of a thread": any(REGISTERS <= number != RZ for number in (i.dst, *numbers)),
         f"its {i.op.name} takes no guard": i.op in UNGUARDED and i.guarded,
         "its VOTE takes a constant mask": i.op is Op.VOTE and (i.imm_slot != 0 or i.param),
-        f"its {i.op.name} has no predicate result": i.op not in TESTING | CONTROL and i.pdst != PT,
+        f"its {i.op.name} has no predicate result": i.op not in PREDICATING | CONTROL and i.pdst != PT,
         "its SHF to the left has no sign": i.op is Op.SHF and i.signed and not i.right,
         f"it has no VOTE {i.vote.name}": i.op is Op.VOTE and i.vote is Vote.POPC,
         f"it has no ISETP {i.cond.name}": i.op is Op.ISETP and i.cond > Cond.GE,
