@@ -37,8 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)  # before xdist looks at groups, and pytest at `-m`
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that run on the same hardware go to the same worker, so that no other waits for its build: those of one
-    core, and else those of one file. (xdist 3.8 loses these groups with pytest 9.2, which keeps the id of an item apart
-    from the text that xdist extends.) Of the cases of a test with the mark `sample(n)`, all but n are long."""
+    core, and else those of one file. Of the cases of a test with the mark `sample(n)`, all but n are long."""
     for case in _left_out(items):
         case.add_marker(pytest.mark.long)
     for item in items:
