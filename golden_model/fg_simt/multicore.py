@@ -17,7 +17,7 @@ from warploom.golden_model.trace import NONE, Trace, WarpTrace
 
 CORES = 8
 REDIRECT = 3
-"""Cycles from a taken branch to the next instruction, as in the engine's control processor."""
+"""Cycles from a taken branch to the next instruction: one fewer than in the engine's control processor."""
 
 
 class Step(NamedTuple):
