@@ -20,8 +20,8 @@ BENCH = "warploom.tb.fg_simt.test_control"
 CYCLES = 2500
 """Of a program."""
 
-RANDOM, KERNELS = 30000, 120
-"""Cycles, and kernels, of random code."""
+RANDOM, KERNELS = 90000, 360
+"""Cycles, and kernels, of random code: so many that rare situations are seen several times, with any seed."""
 
 VOTES = 20
 """Kernels that vote."""
