@@ -14,7 +14,7 @@ from warploom.arch.fg_simt.sizes import CP_PORT, MULTIPLY_CYCLES, Cause, status
 from warploom.arch.isa import Instruction, Op
 from warploom.golden_model.fg_simt.fetch import Fetch
 from warploom.golden_model.fg_simt.lanes import extended
-from warploom.golden_model.fg_simt.memory import Answer, Memory, Request
+from warploom.golden_model.fg_simt.memory import Answer, Ports, Request
 from warploom.golden_model.fg_simt.memory_unit import Fault
 from warploom.golden_model.fg_simt.scalar import ScalarRegisters
 from warploom.golden_model.fg_simt.steps import Steps, wait
@@ -34,7 +34,7 @@ class StopError(Exception):
 class Port:
     """The control processor's port to the data cache: one request at a time."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Ports) -> None:
         self._memory = memory
         self.is_waiting = False
 

@@ -19,7 +19,7 @@ from warploom.arch.l1 import Operation
 from warploom.arch.modifiers import Access
 from warploom.golden_model.fg_simt.fetch import Fetch, Fetched
 from warploom.golden_model.fg_simt.host import Host, Port
-from warploom.golden_model.fg_simt.memory import INSTRUCTION_BYTES, Answer, Memory, Request
+from warploom.golden_model.fg_simt.memory import INSTRUCTION_BYTES, Answer, Request
 from warploom.golden_model.fg_simt.steps import Steps
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
@@ -56,17 +56,17 @@ class Outside:
         self.redirected = pc
 
     def ready(self, port: int) -> bool:
-        """See `Memory`."""
+        """See `warploom.golden_model.fg_simt.memory.Ports`."""
         assert port == CP_PORT
         self.asks = True
         return self._ready
 
     def request(self, port: int, request: Request) -> None:
-        """See `Memory`."""
+        """See `warploom.golden_model.fg_simt.memory.Ports`."""
         self.taken = request
 
     def answer(self, port: int) -> Answer | None:
-        """See `Memory`."""
+        """See `warploom.golden_model.fg_simt.memory.Ports`."""
         return self._answer
 
 
@@ -76,7 +76,7 @@ class Bench:
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage, rng: random.Random) -> None:
         self._codecs, self._checker, self._coverage, self._rng = ports.codecs, checker, coverage, rng
         self._outside = Outside()
-        self._model = Host(cast(Fetch, self._outside), Port(cast(Memory, self._outside)))
+        self._model = Host(cast(Fetch, self._outside), Port(self._outside))
         self._steps = self._model.run(self._kernel)
         self._launched: tuple[LaunchBlock, int] | None = None
         self._current: Instruction | None = None
