@@ -43,7 +43,8 @@ ADDRESSES = (Instruction(op=Op.S2R, dst=0, special=Special.LANEID),
 """Every sixth word, so that no row is wide."""
 
 STORES = tuple(_access(Op.ST, 4 * number) for number in range(6))
-KERNELS = ((*ADDRESSES, *STORES[:2], _access(Op.LD, 2)), (*ADDRESSES, *STORES, Instruction(op=Op.EXIT)))
+EXIT = Instruction(op=Op.EXIT)
+KERNELS = ((*ADDRESSES, *STORES[:2], _access(Op.LD, 2), EXIT), (*ADDRESSES, *STORES, EXIT))
 """The first one ends with a misaligned address, while rows of its stores are sent."""
 
 
