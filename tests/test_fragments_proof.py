@@ -8,11 +8,11 @@ from operator import and_, or_
 from pathlib import Path
 
 import pytest
-from amaranth import Module, Signal
+from amaranth import Array, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.fg_simt.moves import MOVE_BITS, Move
+from warploom.arch.fg_simt.moves import Move
 from warploom.rtl import verilog
 from warploom.rtl.fg_simt.fragments import Fragments
 from warploom.synth import yosys
@@ -22,12 +22,13 @@ LANES, PC_BITS = 4, 2
 
 class Theorem(wiring.Component):
     """`holds` if all lanes of the warp that have not left are in exactly one fragment, if lanes wait only while others
-    are active, and the PCs of the forward stack rise. `others` is how many lanes start beside those that are told."""
+    are active, and the PCs of the forward stack rise. `others` is how many lanes start beside those that are told,
+    `move` the number of a move."""
 
     def __init__(self, others: int) -> None:
         self._others = others
         super().__init__({
-            "start": In(1), "launched": In(LANES), "step": In(1), "move": In(MOVE_BITS), "lanes": In(LANES),
+            "start": In(1), "launched": In(LANES), "step": In(1), "move": In(range(len(Move))), "lanes": In(LANES),
             "target": In(PC_BITS), "holds": Out(1),
         })
 
@@ -35,12 +36,13 @@ class Theorem(wiring.Component):
         m = Module()
         m.submodules.unit = unit = Fragments(pc_bits=PC_BITS, lanes=LANES)
         live, entries = Signal(LANES), unit.forward.entries  # live: have started and have not left
-        m.d.comb += [getattr(unit, name).eq(getattr(self, name)) for name in ("start", "step", "move", "lanes",
-                                                                              "target")]
-        m.d.comb += unit.launched.eq(self.launched | self._others)
+        m.d.comb += [
+            *(getattr(unit, name).eq(getattr(self, name)) for name in ("start", "step", "lanes", "target")),
+            unit.move.eq(Array(Move)[self.move]), unit.launched.eq(self.launched | self._others),
+        ]
         with m.If(self.start):
             m.d.sync += live.eq(self.launched)
-        with m.Elif(self.step & ~unit.changes & (self.move == Move.LEAVE)):
+        with m.Elif(self.step & ~unit.changes & (unit.move == Move.LEAVE)):
             m.d.sync += live.eq(live & ~(self.lanes & unit.mask))
         masks = [unit._mask, unit.backward.lanes, *(entry.lanes for entry in entries)]
         once = [(one & reduce(or_, masks[number + 1:])) == 0 for number, one in enumerate(masks[:-1])]

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from amaranth import Module, Signal
+from amaranth import Const, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -14,7 +14,7 @@ from warploom.arch.fg_simt.micro import LANE_MODIFIER_BITS, Source
 from warploom.arch.isa import PT, Op
 from warploom.arch.modifiers import Access
 from warploom.rtl import verilog
-from warploom.rtl.fg_simt.load_rules import LoadRules
+from warploom.rtl.fg_simt.load_rules import LoadRules, load_of
 from warploom.rtl.fg_simt.micro import modifier
 from warploom.synth import yosys
 
@@ -33,7 +33,7 @@ class Theorem(wiring.Component):
         m.submodules.unit = unit = LoadRules()
         low, high, _ = unit.operands
         m.d.comb += [
-            unit.op.eq(Op.LD), unit.modifiers.eq(self.modifiers), unit.offset.eq(self.offset),
+            unit.load.eq(load_of(m, Const(Op.LD, 8), self.modifiers)), unit.offset.eq(self.offset),
             unit.guard.number.eq(PT), low.source.eq(Source.CONSTANT), high.source.eq(Source.CONSTANT),
             low.base.eq(self.base), low.stride.eq(self.stride),
         ]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from warploom.arch.fg_simt.code import refusal
 from warploom.arch.fg_simt.image import LaunchBlock
 from warploom.arch.fg_simt.micro import Kind
-from warploom.arch.fg_simt.sizes import Cause, status
+from warploom.arch.fg_simt.sizes import RULE_CYCLES, Cause, status
 from warploom.arch.isa import PT, RZ, Instruction, Op
 from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Special, Vote
@@ -23,7 +23,7 @@ from warploom.golden_model.fg_simt.fragments import Fragments
 from warploom.golden_model.fg_simt.host import Port, StopError, decoded, extended_word
 from warploom.golden_model.fg_simt.issue import IssueUnit
 from warploom.golden_model.fg_simt.lanes import Lanes
-from warploom.golden_model.fg_simt.load_rules import is_vector, uniform_address
+from warploom.golden_model.fg_simt.load_rules import is_uniform, is_vector, uniform_address
 from warploom.golden_model.fg_simt.memory import Answer, Request
 from warploom.golden_model.fg_simt.memory_unit import MemoryUnit
 from warploom.golden_model.fg_simt.micro import (
@@ -212,14 +212,18 @@ class ControlProcessor:
 
     def _send(self, sent: Micro) -> Steps[None]:
         """An operation enters the SIQ at the end of the cycle."""
-        while not self.room:
-            yield
+        yield from self._wait_for_room()
         self._issue.queue.append(sent)
 
+    def _wait_for_room(self) -> Steps[None]:
+        while not self.room:
+            yield
+
     def _vote(self, i: Instruction) -> Steps[None]:
-        """The result of a vote becomes a constant."""
+        """The result of a vote becomes a constant, in the cycle after that in which its lanes are known."""
         members = self.fragments.mask & i.imm
         holds = yield from self._mask(self.affine.resolved(Predicate(i.psrc, i.psrc_not)))
+        yield
         holds &= members
         if i.vote is Vote.BALLOT:
             yield from self._data(Instruction(op=Op.MOV, dst=i.dst, imm=holds, imm_slot=0), {}, TRUE)
@@ -237,10 +241,11 @@ class ControlProcessor:
             yield from self._expand(i)
         a, b, c = (affine.resolve(operand) for operand in self._operands(i, words))
         pred = affine.resolved(predicate_operand(i))
-        known = yield from self._known(i, (a, b, c), pred, guard)
+        known = yield from self._known(i, (a, b, c), pred)
         if known is not None:
             self.counts["affine"] += 1
         if known is not None and full:
+            yield from self._wait_for_room()
             affine.write(i, known)
             return
         if known is not None:
@@ -276,7 +281,7 @@ class ControlProcessor:
             else:
                 yield ZERO if number == RZ else Register(number)
 
-    def _known(self, i: Instruction, operands: Operands, pred: Predicate, guard: Predicate) -> Steps[Known | None]:
+    def _known(self, i: Instruction, operands: Operands, pred: Predicate) -> Steps[Known | None]:
         """The results of the CP's affine unit, None if it has none. Operands are resolved."""
         affine = self.affine
         if not affine.affine.is_on:
@@ -284,18 +289,24 @@ class ControlProcessor:
         if i.op is Op.PLOP3:
             return affine.logic(i, operands)
         if i.op is Op.LD:
-            return (yield from self._uniform_load(i, operands, guard))
+            return (yield from self._uniform_load(i, operands))
         slots = tuple(affine.slot(operand) for operand in operands)
         yield from wait(affine.cycles(i, slots, pred) - 1)
         return affine.attempt(i, slots, pred)
 
-    def _uniform_load(self, i: Instruction, operands: Operands, guard: Predicate) -> Steps[Known | None]:
+    def _uniform_load(self, i: Instruction, operands: Operands) -> Steps[Known | None]:
         """An LD of constants or parameters at a legal uniform address: a shared load."""
         low, high = (self.affine.slot(operand) for operand in operands[:2])
+        if low is None or high is None or not is_uniform(i, low, high):
+            return None
+        yield from wait(RULE_CYCLES - 1)
         address = uniform_address(i, low, high, self._block)
         if address is None:
             return None
-        word = yield from self._shared(address & ~3)
+        word = self.shared.find(address & ~3)
+        if word is None:
+            word = yield from self._load(address & ~3)
+            yield from wait(RULE_CYCLES - 1)  # it begins again
         self.counts["shared_loads"] += 1
         return Known(Compact(extended_word(Answer(word.to_bytes(4, "little")), address % 4, i)), None)
 
@@ -308,11 +319,6 @@ class ControlProcessor:
             return Kind.ACCESS
         self.counts["vector_loads"] += 1
         return Kind.VECTOR
-
-    def _shared(self, address: int) -> Steps[int]:
-        """A word through the shared-load cache."""
-        word = self.shared.find(address)
-        return word if word is not None else (yield from self._load(address))
 
     def _load(self, address: int) -> Steps[int]:
         """A word that the shared-load cache does not have."""

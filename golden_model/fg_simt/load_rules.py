@@ -13,10 +13,15 @@ from warploom.golden_model.fg_simt.micro import Predicate
 from warploom.golden_model.words import WORD_MASK
 
 
-def uniform_address(i: Instruction, low: Compact | None, high: Compact | None, block: LaunchBlock) -> int | None:
-    """The address in the image of an LD of constants or parameters; None if it is not uniform, or not legal."""
-    if i.space not in (Space.CONST, Space.PARAM) or low is None or high is None or low.stride or high.stride:
-        return None
+def is_uniform(i: Instruction, low: Compact | None, high: Compact | None) -> bool:
+    """Whether an LD is one of constants or parameters at a uniform address, legal or not."""
+    if i.space not in (Space.CONST, Space.PARAM) or low is None or high is None:
+        return False
+    return not (low.stride or high.stride)
+
+
+def uniform_address(i: Instruction, low: Compact, high: Compact, block: LaunchBlock) -> int | None:
+    """The address in the image of a uniform load; None if it is not legal."""
     low_words, high_words = (np.full(LANES, word.base, np.uint32) for word in (low, high))
     place = locate(i, np.ones(LANES, bool), low_words, high_words, block)
     return None if place.cause.any() else int(place.address[0])

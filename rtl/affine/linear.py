@@ -1,6 +1,6 @@
 """Linear operations: base and stride of a sum, for the next attempt of the warp."""
 
-from amaranth import Module
+from amaranth import Cat, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -35,7 +35,7 @@ class LinearSum(wiring.Component):
         for name, bits, carry in (("base", 32, self.carry), ("stride", STRIDE_BITS, self.minus)):
             a = self.a[name] & self.take_a.replicate(bits)
             b = (self.b[name] & self.take_b.replicate(bits)) ^ self.minus.replicate(bits)
-            m.d.comb += self.result[name].eq(a + b + carry)
+            m.d.comb += self.result[name].eq((Cat(1, a) + Cat(carry, b))[1:])  # one adder
         a_sign, b_sign = (word[STRIDE_BITS - 1] for word in (a, b))  # of the last ones, the strides
         m.d.comb += self.fits.eq((a_sign != b_sign) | (self.result.stride[-1] == a_sign))
         return m

@@ -5,17 +5,17 @@ from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.fg_simt.micro import LANE_MODIFIER_BITS, Source
+from warploom.arch.fg_simt.micro import Source
 from warploom.arch.isa import PT, Op
 from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Combine
 from warploom.rtl.affine.ends import EndLane, Ends
 from warploom.rtl.affine.linear import LinearSum
-from warploom.rtl.affine.rules import Kind, Rules, decode_rule
+from warploom.rtl.affine.rules import RULE, Kind, Rules, decode_rule
 from warploom.rtl.affine.stride import StrideFinder
 from warploom.rtl.fg_simt.micro import HOLDS, OPERAND, modifier
 from warploom.rtl.interfaces import COMPACT, SLOTS
-from warploom.rtl.lane_control import decode
+from warploom.rtl.lane_control import CONTROL, decode
 from warploom.rtl.shared import share
 
 OPERANDS = data.ArrayLayout(OPERAND, SLOTS)
@@ -24,38 +24,51 @@ OPERANDS = data.ArrayLayout(OPERAND, SLOTS)
 KNOWN = data.StructLayout({"valid": 1, "word": COMPACT, "holds": 1})
 """Results for all lanes: a word and a predicate, each unspecified for an instruction that has none."""
 
+PLAN = data.StructLayout({"rule": RULE, "control": CONTROL, "adds": 1, "subtracts": 1, "selects": 1, "logic": 1,
+                          "table": 8})
+"""What an operation asks for: its rule; what the lanes of both ends do; which linear operation it is, if not a copy;
+that it is a PLOP3, and its truth table."""
+
 LANES = ("first", "last")
+
+
+def plan_of(m: Module, affine: Affine, op: Value, modifiers: Value) -> data.View:
+    """What an operation asks for."""
+    plan = Signal(PLAN, name="plan")
+    m.d.comb += [
+        plan.rule.eq(decode_rule(m, affine, op, modifiers)),
+        plan.control.eq(decode(m, Mux(op == Op.S2R, Op.MOV, op), modifiers)), plan.control.combine.eq(Combine.XOR),
+        plan.adds.eq(op == Op.IADD), plan.subtracts.eq(op == Op.ISUB), plan.selects.eq(op == Op.SEL),
+        plan.logic.eq((op == Op.PLOP3) & affine.has_branches), plan.table.eq(modifier(Op.PLOP3, "lut", modifiers)),
+    ]
+    return plan
 
 
 class Attempt(wiring.Component):
     """Computes an instruction in the first and the last lane, and decides whether this gives all lanes.
 
     Linear operations without predicate result, and logic of predicates, are computed in the cycle of the inputs. Other
-    attempts need the rules: `late` says so at once, and `known` follows in the fourth cycle with the same inputs.
-
-    Parameters
-    ----------
-    affine : which operations are eligible.
+    attempts need the rules: `late` says so at once, and `known` follows in the fifth cycle with the same inputs.
 
     Members
     -------
-    op, modifiers : the operation, modifiers as they are encoded.
-    operands, pred : its operands and predicate operand, resolved.
+    plan : what the operation asks for.
+    operands, resolved : its operands, compact registers as constants; uniform predicates, too.
+    pred : its predicate operand, resolved.
     predicate : its predicate result is used.
     late : it needs the rules.
-    known : its results; valid if they are those of all lanes. Unspecified in the first three cycles if `late`.
+    known : its results; valid if they are those of all lanes. Unspecified in the first four cycles if `late`.
     """
 
-    op: In(8)
-    modifiers: In(LANE_MODIFIER_BITS)
+    plan: In(PLAN)
     operands: In(OPERANDS)
+    resolved: In(OPERANDS)
     pred: In(HOLDS)
     predicate: In(1)
     late: Out(1)
     known: Out(KNOWN)
 
-    def __init__(self, *, affine: Affine) -> None:
-        self._affine = affine
+    def __init__(self) -> None:
         self._possible, self._linear = Signal(name="possible"), Signal(name="linear")
         super().__init__()
         self.rules, self.stride_finder, self.linear_sum = Rules(), StrideFinder(), LinearSum()
@@ -67,16 +80,13 @@ class Attempt(wiring.Component):
         m.submodules.linear_sum = self.linear_sum
         for end, lane in zip(LANES, self.lanes, strict=True):
             m.submodules[f"{end}_lane"] = share(platform, "end_lane", lane)
-        rule = decode_rule(m, self._affine, self.op, self.modifiers)
+        rule = self.plan.rule
         self._give_operands(m)
         self._give_rules(m, rule)
         self._add(m)
         for lane in self.lanes:
-            m.d.comb += [
-                lane.operands.control.eq(decode(m, Mux(self.op == Op.S2R, Op.MOV, self.op), self.modifiers)),
-                lane.operands.control.combine.eq(Combine.XOR),
-                lane.operands.pred.eq(~self.pred.inverted & ~rule.combined),
-            ]
+            m.d.comb += [lane.operands.control.eq(self.plan.control),
+                         lane.operands.pred.eq(~self.pred.inverted & ~rule.combined)]
         self._answer(m, rule)
         return m
 
@@ -112,7 +122,7 @@ class Attempt(wiring.Component):
     def _add(self, m: Module) -> None:
         """A linear operation; its predicate operand chooses or is a carry."""
         linear, holds = self.linear_sum, ~self.pred.inverted
-        adds, subtracts, selects = (self.op == op for op in (Op.IADD, Op.ISUB, Op.SEL))
+        adds, subtracts, selects = self.plan.adds, self.plan.subtracts, self.plan.selects
         m.d.comb += [
             *(getattr(linear, name)[part].eq(operand[part]) for name, operand in zip("ab", self.operands, strict=False)
               for part in ("base", "stride")),
@@ -124,9 +134,11 @@ class Attempt(wiring.Component):
         """The results of the lanes, of a sum, or of PLOP3."""
         first, last = self.lanes
         refused = Cat(slot.affine for slot in self.rules.slots) & ~rule.affine
+        difference = Signal(32, reset_less=True)  # in the fifth cycle; the lanes' results stay the same
+        m.d.sync += difference.eq(first.result - last.result)
         m.d.comb += [
-            self.stride_finder.first.eq(first.result),
-            self.stride_finder.last.eq(last.result),
+            self.stride_finder.first.eq(difference),
+            self.stride_finder.last.eq(0),
             self.known.word.base.eq(first.result),
             self.known.word.stride.eq(self.stride_finder.stride),
             self.known.valid.eq(self._possible & self.rules.holds & self.stride_finder.fits),
@@ -135,9 +147,8 @@ class Attempt(wiring.Component):
         with m.If(self._linear):
             m.d.comb += [self.known.valid.eq(self._possible & ~refused.any() & self.linear_sum.fits),
                          self.known.word.eq(self.linear_sum.result)]
-        if self._affine.has_branches:
-            with m.If(self.op == Op.PLOP3):
-                m.d.comb += [self.known.valid.eq(self._all_uniform()), self.known.holds.eq(self._logic())]
+        with m.If(self.plan.logic):
+            m.d.comb += [self.known.valid.eq(self._all_uniform()), self.known.holds.eq(self._logic())]
 
     def _combined(self, m: Module, combine: Value, test: Value) -> Value:
         """A comparison, combined with the predicate operand."""
@@ -150,9 +161,9 @@ class Attempt(wiring.Component):
 
     def _all_uniform(self) -> Value:
         """The operands of a PLOP3 are constants."""
-        return Cat((operand.source == Source.PREDICATE) & (operand.base[:3] == PT) for operand in self.operands).all()
+        return Cat((operand.source == Source.PREDICATE) & (operand.base[:3] == PT) for operand in self.resolved).all()
 
     def _logic(self) -> Value:
         """The bit of the truth table for the constants a, b and c."""
-        row = Cat(~operand.stride[0] for operand in reversed(self.operands))
-        return modifier(Op.PLOP3, "lut", self.modifiers).bit_select(row, 1)
+        row = Cat(~operand.stride[0] for operand in reversed(self.resolved))
+        return self.plan.table.bit_select(row, 1)

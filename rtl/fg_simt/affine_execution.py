@@ -11,16 +11,17 @@ from warploom.arch.isa import PT, Op
 from warploom.arch.mechanisms import Affine
 from warploom.rtl.fg_simt.access import WINDOW_FIELDS
 from warploom.rtl.fg_simt.address import NAMES
-from warploom.rtl.fg_simt.affine import AffineRegisters
+from warploom.rtl.fg_simt.affine import AHEAD, AffineRegisters
 from warploom.rtl.fg_simt.control_ports import LAUNCH_BLOCK
-from warploom.rtl.fg_simt.load_rules import LoadRules
+from warploom.rtl.fg_simt.load_rules import LOAD, LoadRules, load_of
 from warploom.rtl.fg_simt.micro import HOLDS, MICRO
+from warploom.rtl.fg_simt.shared_loads import NUMBER_BITS
 from warploom.rtl.observation import Shown, gather, probe_port, show
 
 
 class AffineExecution(wiring.Component):
     """What an instruction with data does: is executed here, or goes to the lanes. All outputs come in the cycle of
-    their inputs, which stay the same from a cycle with `act` to the next one.
+    their inputs, which stay the same from a cycle with `act` to the next one, but for `advance`, `hit` and `word`.
 
     Parameters
     ----------
@@ -31,15 +32,17 @@ class AffineExecution(wiring.Component):
     -------
     reset : a warp begins at the end of the cycle.
     micro : the instruction as it would go to the lanes without affine execution, but for its guard.
-    predicate, resolved : the predicate that decides about it; the same, as a constant if it is uniform.
-    guarded : the predicate is its guard. Otherwise it has none.
+    guard, resolved : its guard; the same, as a constant if it is uniform.
     whole : no lanes wait.
     block : the launch block.
-    number, hit, word : the number of the word of a uniform load, whether it is in the shared-load cache, and the word.
+    ahead, advance : of the next instruction; `advance` in the last cycle before it comes.
+    number, hit, word : the number of the word of a uniform load, whether it is in the shared-load cache, and the word,
+        from the third cycle on.
     act, room : it is to be executed now; the SIQ has room.
-    misses : it waits for the word of a uniform load.
+    misses : it needs the word of a uniform load, and begins again when that is in the cache.
     sends, sent : it sends this operation, if there is room.
-    ends : if what it sends is sent, it is over. Otherwise `act` follows in the next cycle, or a fault.
+    ends : if there is room, it is over, whether it sends anything or not. Otherwise `act` follows in the next cycle, or
+        a fault.
 
     Raises
     ------
@@ -51,8 +54,9 @@ class AffineExecution(wiring.Component):
         self._registers = AffineRegisters(affine=affine, probe=probe)
         self._expands, self._waits = Signal(), Signal()  # destinations are expanded; a result is not yet there
         super().__init__({
-            "reset": In(1), "micro": In(MICRO), "predicate": In(HOLDS), "resolved": Out(HOLDS), "guarded": In(1),
-            "whole": In(1), "block": In(LAUNCH_BLOCK), "number": Out(30), "hit": In(1), "word": In(32),
+            "reset": In(1), "micro": In(MICRO), "guard": In(HOLDS), "resolved": Out(HOLDS),
+            "whole": In(1), "block": In(LAUNCH_BLOCK),
+            "ahead": In(AHEAD), "advance": In(1), "number": Out(NUMBER_BITS), "hit": In(1), "word": In(32),
             "act": In(1), "room": In(1), "misses": Out(1), "sends": Out(1), "sent": Out(MICRO), "ends": Out(1),
             **(probe_port(self.observe()) if probe else {}),
         })
@@ -62,52 +66,54 @@ class AffineExecution(wiring.Component):
         m.submodules.registers = registers = self._registers
         m.submodules.rules = rules = LoadRules()
         known, old, cycle = registers.known, registers.old, Signal(range(RULE_CYCLES))
-        guard, full = Signal(HOLDS), Signal()
-        expands, waits = self._expands, self._waits
-        self._connect(m, rules, guard)
+        unguarded, is_compact, full, done = (Signal(name=name) for name in ("unguarded", "is_compact", "full", "done"))
+        expands, waits, is_last = self._expands, self._waits, cycle == RULE_CYCLES - 1
+        self._connect(m, rules)
         m.d.comb += [
-            guard.eq(Mux(self.guarded, self.resolved.as_value(), Const(PT, HOLDS.size))),
-            full.eq(self.whole & (guard.number == PT)),
-            expands.eq(~full & (old.compact | old.uniform)),
-            self.misses.eq(rules.uniform & ~self.hit & ~expands),
-            waits.eq(registers.late & (cycle != RULE_CYCLES - 1)),
-            self.ends.eq(~expands & ~waits & ~self.misses),
+            unguarded.eq(self.resolved.number == PT), is_compact.eq(old.compact | old.uniform),
+            full.eq(self.whole & unguarded), expands.eq(is_compact & ~full),
+            waits.eq((registers.late | rules.late) & ~is_last),
+            done.eq(~waits & ~(rules.misses & is_last)), self.misses.eq(rules.misses & is_last & ~expands),
+            self.ends.eq((done & ~is_compact) | (done & unguarded & self.whole)),  # `whole` is late
             self.sends.eq(expands | (self.ends & ~(known.valid & full))),
-            registers.write.eq(self.act & self.ends & known.valid & full),
+            registers.write.eq(self.act & done & self.room & known.valid & full),
             registers.expand.eq(self.act & self.sends & self.room),
         ]
         with m.If(self.act & ~expands & waits):
             m.d.sync += cycle.eq(cycle + 1)
-        with m.Elif(~(self.act & self.sends & ~self.room)):
+        with m.Elif(~(self.act & (self.misses | ~self.room))):
             m.d.sync += cycle.eq(0)
-        self._send(m, rules, guard)
+        self._send(m, rules)
         if self._probe:
             show(m, self)
         return m
 
-    def _connect(self, m: Module, rules: LoadRules, guard: Value) -> None:
+    def _connect(self, m: Module, rules: LoadRules) -> None:
         """The instruction, for the parts."""
-        i, registers = self.micro, self._registers
+        i, registers, load = self.micro, self._registers, Signal(LOAD, reset_less=True)
+        with m.If(self.advance):
+            m.d.sync += load.eq(load_of(m, self.ahead.op, self.ahead.modifiers))
         m.d.comb += [
             *(getattr(registers, name).eq(i[name])
-              for name in ("op", "modifiers", "operands", "writes", "dst", "pdst")),
-            registers.guard.eq(self.predicate), registers.pred.eq(Cat(i.pred, i.pred_not)),
+              for name in ("operands", "writes", "dst", "pdst")),
+            registers.guard.eq(self.guard), registers.pred.eq(Cat(i.pred, i.pred_not)),
             self.resolved.eq(registers.resolved_guard), registers.reset.eq(self.reset),
-            registers.loaded.valid.eq(rules.uniform & self.hit), registers.loaded.word.eq(rules.loaded),
-            *(getattr(rules, name).eq(i[name]) for name in ("op", "modifiers", "offset")),
-            rules.operands.eq(registers.resolved), rules.guard.eq(guard),
+            registers.ahead.eq(self.ahead), registers.advance.eq(self.advance), registers.loaded.eq(rules.loaded),
+            rules.load.eq(load), rules.offset.eq(i.offset),
+            rules.operands.eq(registers.values), rules.uniform.eq(registers.uniform), rules.guard.eq(self.resolved),
             *(rules.windows[NAMES[space]].eq(Cat(self.block[field] for field in fields))
               for space, fields in WINDOW_FIELDS.items()),
-            rules.word.eq(self.word), self.number.eq(rules.address[2:]),
+            rules.hit.eq(self.hit), rules.word.eq(self.word), self.number.eq(rules.number),
         ]
 
-    def _send(self, m: Module, rules: LoadRules, guard: Value) -> None:
+    def _send(self, m: Module, rules: LoadRules) -> None:
         """The operation with its resolved operands, what is known of its results, or its destinations before it."""
         i, sent, registers = self.micro, self.sent, self._registers
         known, old = registers.known, registers.old
         m.d.comb += [
             sent.eq(i), sent.operands.eq(registers.resolved),
-            Cat(sent.guard, sent.guard_not).eq(guard), Cat(sent.pred, sent.pred_not).eq(registers.resolved_pred),
+            Cat(sent.guard, sent.guard_not).eq(self.resolved),
+            Cat(sent.pred, sent.pred_not).eq(registers.resolved_pred),
         ]
         if self._affine.has_memory:
             with m.If(rules.vector):

@@ -9,7 +9,7 @@ from warploom.arch.config import LANES
 from warploom.arch.fg_simt.micro import Kind
 from warploom.arch.fg_simt.moves import Move
 from warploom.arch.fg_simt.sizes import PREDICATES, REGISTERS, Cause
-from warploom.arch.isa import PC_BITS, PT
+from warploom.arch.isa import PC_BITS, PT, Op
 from warploom.arch.l1 import Operation, response_fields
 from warploom.arch.mechanisms import Affine
 from warploom.rtl.fg_simt.affine_execution import AffineExecution
@@ -18,7 +18,7 @@ from warploom.rtl.fg_simt.decode import Role
 from warploom.rtl.fg_simt.decoded_queue import DecodedQueue
 from warploom.rtl.fg_simt.fetch import INSTRUCTION_BITS
 from warploom.rtl.fg_simt.fragments import Fragments
-from warploom.rtl.fg_simt.instruction import INSTRUCTION
+from warploom.rtl.fg_simt.instruction import INSTRUCTION, field
 from warploom.rtl.fg_simt.memory_ports import FAULT
 from warploom.rtl.fg_simt.micro import HOLDS, MICRO
 from warploom.rtl.fg_simt.micro_builder import MicroBuilder
@@ -29,11 +29,11 @@ from warploom.rtl.interfaces import struct, unstoppable
 from warploom.rtl.observation import Shown, gather, probe_port, show
 
 
-class State(enum.Enum, shape=3):
+class State(enum.Enum, shape=5):
     """There is no kernel; a warp is executed; it waits for a branch mask; for a word of a shared load; the kernel waits
-    for the last stores; after a fault, for all answers."""
+    for the last stores; after a fault, for all answers. All but the first one have a bit: a step begins with them."""
 
-    IDLE, RUN, MASK, LOAD, FENCE, STOP = range(6)
+    IDLE, RUN, MASK, LOAD, FENCE, STOP = 0, 1, 2, 4, 8, 16
 
 
 class ControlProcessor(wiring.Component):
@@ -93,8 +93,12 @@ class ControlProcessor(wiring.Component):
         self._data, self._sends, self._ends, self._misses = (Signal(name=name)
                                                              for name in ("data", "sends", "ends", "misses"))
         self._asked, self._holds = Signal(HOLDS), Signal(LANES)  # guard or predicate of a vote; where it holds
-        self._kept = Signal(data.StructLayout({"valid": 1, "mask": LANES}))  # a mask, until its instruction is over
-        self._collected, self._collects = Signal(), Signal()  # the mask is there; a `collect` is to be sent
+        # the mask is there; a `collect` is to be sent; the lanes of a vote are known
+        self._collected, self._collects, self._voted = Signal(), Signal(), Signal()
+
+    def _is(self, state: State) -> Value:
+        """Whether that is the state."""
+        return (self._state.as_value() & state.value).any()
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -119,10 +123,10 @@ class ControlProcessor(wiring.Component):
         fragments, shared, threads = self._fragments, self._shared, self._threads
         i, decoded = self._i, self._decoded
         m.d.comb += [
-            decoded.on.eq(self._state != State.IDLE), decoded.drop.eq(self.redirect | self.stop),
+            decoded.on.eq(self._state.as_value().any()), decoded.drop.eq(self.redirect | self.stop),
             decoded.first.valid.eq(self.first.valid), decoded.first.payload.eq(self.first.payload),
             decoded.parameters.eq(self.block.parameters), self.take.eq(decoded.take),
-            decoded.next.ready.eq(self._executes & (fragments.move != Move.STAY)),
+            decoded.next.ready.eq(self._executes & (fragments.move.any() | self._voted)),
             i.eq(decoded.next.payload.instruction),
             shared.number.eq(decoded.number), decoded.hit.eq(shared.hit), decoded.word.eq(shared.word),
             shared.fill_number.eq(self._number), shared.filled.eq(self.response.payload.data),
@@ -135,50 +139,61 @@ class ControlProcessor(wiring.Component):
         ]
 
     def _find_predicate(self, m: Module) -> None:
-        """The predicate that decides about the instruction, and the lanes in which it holds, if they are known."""
-        state, kept = self._state, self._kept
-        resolved = Signal()
+        """The lanes in which the predicate holds that decides about the instruction, if they are known."""
+        asked = self._asked
         m.d.comb += [
-            resolved.eq((state == State.MASK) & self.branch.valid),
-            self._collected.eq(resolved | kept.valid),
-            self._holds.eq(Mux(kept.valid, kept.mask,
-                               Mux(resolved, self.branch.mask, (~self._asked.inverted).replicate(LANES)))),
+            self._collected.eq(self._is(State.MASK) & self.branch.valid),
+            self._holds.eq(Mux(asked.number == PT, (~asked.inverted).replicate(LANES), self.branch.mask)),
         ]
-        with m.If(resolved):
-            m.d.sync += [self._state.eq(State.RUN), kept.valid.eq(1), kept.mask.eq(self.branch.mask)]
-        with m.If(self._data & self._executes):  # an expansion may be sent first, of the predicate that is asked for
-            m.d.sync += [kept.valid.eq(1), kept.mask.eq(self._holds)]
-        with m.If(self._decoded.next.ready | self.stop):
-            m.d.sync += kept.valid.eq(0)
+        with m.If(self._collected):
+            m.d.sync += self._state.eq(State.RUN)
 
     def _execute_data(self, m: Module) -> None:
-        """What becomes of an instruction with data; and its guard, or the predicate of a vote."""
-        i, part, micro, shared = self._i, self._affine, self._builder.micro, self._shared
-        votes = self._decoded.next.payload.role == Role.VOTE
-        predicate = Mux(votes, Cat(i.psrc, i.psrc_not), Cat(i.guard, i.guard_not))
+        """What becomes of an instruction with data."""
+        part, micro, shared = self._affine, self._build(m), self._shared
+        guard = Cat(micro.guard, micro.guard_not)
         if part is None:
-            m.d.comb += [self._asked.eq(predicate), self.sent.payload.eq(micro), self._sends.eq(1), self._ends.eq(1)]
+            m.d.comb += [self._asked.eq(guard), self.sent.payload.eq(micro), self._sends.eq(1), self._ends.eq(1)]
             return
         m.submodules.affine = part
         m.d.comb += [
-            part.predicate.eq(predicate), part.guarded.eq(~votes), self._asked.eq(part.resolved),
+            part.guard.eq(guard), self._asked.eq(part.resolved),
             part.reset.eq(self._fragments.start), part.micro.eq(micro), part.whole.eq(self._fragments.whole),
             part.block.eq(self.block), part.act.eq(self._data & self._executes), part.room.eq(self.room),
+            part.advance.eq(self._decoded.advance), part.ahead.eq(self._builder.ahead),
+
             shared.second_number.eq(part.number), part.hit.eq(shared.second_hit), part.word.eq(shared.second_word),
             self._sends.eq(part.sends), self._ends.eq(part.ends), self._misses.eq(part.misses),
             self.sent.payload.eq(part.sent),
         ]
 
+    def _build(self, m: Module) -> data.View:
+        """The micro-operation of the first decoded instruction. All but what is known late is made a cycle before."""
+        builder, threads, decoded = self._builder, self._threads, self._decoded
+        made, micro = Signal(MICRO, reset_less=True), Signal(MICRO)
+        shared = Signal.like(builder.shared, reset_less=True)
+        m.d.comb += [
+            builder.instruction.eq(Mux(decoded.next.payload.role == Role.VOTE, self._vote.result.as_value(),
+                                       decoded.following.as_value())),
+            threads.special.eq(field(decoded.following, Op.S2R, "special")),  # a vote is no S2R
+            builder.base.eq(threads.base), builder.stride.eq(threads.stride), builder.walked.eq(threads.walked),
+            micro.eq(made), micro.pc.eq(self._fragments.pc), micro.mask.eq(self._fragments.mask),
+        ]
+        for is_shared, operand in zip(shared, micro.operands, strict=True):
+            with m.If(is_shared):
+                m.d.comb += operand.base.eq(decoded.next.payload.word)
+        with m.If(decoded.advance):
+            m.d.sync += [made.eq(builder.micro), shared.eq(builder.shared)]
+        return micro
+
     def _send(self, m: Module) -> None:
         """What the lanes get: the instruction, or a `collect`."""
-        fragments, builder, vote, sent = self._fragments, self._builder, self._vote, self.sent.payload
+        fragments, vote, sent = self._fragments, self._vote, self.sent.payload
         m.d.comb += [
             self.sent.valid.eq(self._executes & self._offers & self.room),
-            vote.instruction.eq(self._i), vote.mask.eq(fragments.mask), vote.holds.eq(self._holds),
-            builder.instruction.eq(vote.result), builder.pc.eq(fragments.pc), builder.mask.eq(fragments.mask),
-            builder.word.eq(self._decoded.next.payload.word),
-            self._threads.special.eq(builder.special), builder.base.eq(self._threads.base),
-            builder.stride.eq(self._threads.stride), builder.walked.eq(self._threads.walked),
+            vote.instruction.eq(self._i), vote.holds.eq(self._holds),
+            *(getattr(vote, name).eq(getattr(fragments, name)) for name in ("own", "joins", "joining")),
+            self._decoded.replacement.eq(vote.result), self._decoded.ballot.eq(vote.ballot),
         ]
         with m.If(self._collects):
             m.d.comb += [
@@ -191,15 +206,14 @@ class ControlProcessor(wiring.Component):
         """The first warp, the next one, and the fence behind the last one."""
         fragments, threads, state = self._fragments, self._threads, self._state
         starts, ends, is_last = Signal(), Signal(), Signal()
-        running = (state == State.RUN) & threads.ready & ~self._faulty
+        running = self._is(State.RUN) & threads.ready & ~self._faulty
         m.d.comb += [
-            self._faulty.eq((self._found.cause.any() | self.fault.cause.any())
-                            & (state != State.IDLE) & (state != State.STOP)),
-            starts.eq((state == State.IDLE) & self.start), ends.eq(running & ~fragments.active & self.quiet),
+            self._faulty.eq(self._found.cause.any() | self.fault.cause.any()),
+            starts.eq(~state.as_value().any() & self.start), ends.eq(running & ~fragments.active & self.quiet),
             threads.start.eq(starts), threads.advance.eq(ends),
             fragments.start.eq((starts | ends) & threads.begins),
-            is_last.eq((starts | ends) & ~threads.begins | (state == State.FENCE) & ~self._faulty),
-            self._steps.eq((running & fragments.active) | (state == State.MASK) & self.branch.valid & ~self._faulty),
+            is_last.eq((starts | ends) & ~threads.begins | self._is(State.FENCE) & ~self._faulty),
+            self._steps.eq((running & fragments.active) | self._is(State.MASK) & self.branch.valid & ~self._faulty),
             self._executes.eq(self._steps & ~fragments.changes & self._decoded.next.valid),
         ]
         with m.If(fragments.start):
@@ -233,6 +247,8 @@ class ControlProcessor(wiring.Component):
         """Its lanes are known."""
         fragments = self._fragments
         with m.Switch(role):
+            with m.Case(Role.VOTE):
+                m.d.comb += self._voted.eq(1)
             with m.Case(Role.BRANCH):
                 self._go(m, Move.BRANCH)
             with m.Case(Role.EXIT):
@@ -249,7 +265,7 @@ class ControlProcessor(wiring.Component):
                 self._go(m, Move.NEXT)
             with m.Default():
                 m.d.comb += [self._data.eq(1), self._asks.eq(self._misses), self._offers.eq(self._sends)]
-                with m.If(self._ends & (self.room | ~self._sends)):
+                with m.If(self._ends & self.room):
                     self._go(m, Move.NEXT)
 
     def _go(self, m: Module, move: Move) -> None:
@@ -270,7 +286,7 @@ class ControlProcessor(wiring.Component):
             m.d.sync += self._waits.eq(0)
         with m.If(request.valid):
             m.d.sync += [state.eq(State.LOAD), self._waits.eq(1), self._number.eq(number), self._second.eq(self._data)]
-        with m.If((state == State.LOAD) & answer.valid & ~self._faulty):
+        with m.If(self._is(State.LOAD) & answer.valid & ~self._faulty):
             m.d.comb += [self._shared.fill.eq(~answer.payload.error)]
             m.d.sync += state.eq(State.RUN)
             with m.If(answer.payload.error):
@@ -283,10 +299,10 @@ class ControlProcessor(wiring.Component):
             m.d.comb += self._cause.eq(self._why)
         m.d.sync += [found.cause.eq(self._cause), found.pc.eq(self._fragments.pc)]
         m.d.comb += [
-            self.stop.eq(self._faulty), self.discard.eq(self.stop),
+            self.stop.eq(self._faulty & state.as_value().any() & ~self._is(State.STOP)), self.discard.eq(self.stop),
             self.status.eq(Cat(status.pc, status.cause)),
         ]
-        with m.If((state == State.STOP) & answered & self.memory_quiet & self.quiet):
+        with m.If(self._is(State.STOP) & answered & self.memory_quiet & self.quiet):
             m.d.comb += [self.over.eq(1), self.memory_reset.eq(1)]
         with m.If(self.stop):
             m.d.sync += [state.eq(State.STOP),

@@ -32,6 +32,10 @@ class DecodedQueue(wiring.Component):
     number, hit, word : the number of the word of a shared load; whether the cache has it, and the word.
     load, loaded : the word of the first decoded instruction, which stays, has come.
     next : the first decoded instruction; `ready` if it is over at the end of the cycle.
+    replacement, ballot : a vote that is over is not followed by the next instruction, but replaced by this one with
+        data for the lanes, whose word is the ballot.
+    following, advance : the instruction behind the first one, if there is one. If `advance`, it is the first one from
+        the next cycle on, or the replacement of a vote is.
     """
 
     on: In(1)
@@ -45,6 +49,10 @@ class DecodedQueue(wiring.Component):
     load: In(1)
     loaded: In(WORD_BITS)
     next: Out(stream.Signature(ENTRY))
+    replacement: In(INSTRUCTION)
+    ballot: In(WORD_BITS)
+    following: Out(INSTRUCTION)
+    advance: Out(1)
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,21 +63,28 @@ class DecodedQueue(wiring.Component):
         m.submodules.decoder = decoder = self.decoder
         entry, address = Signal(ENTRY), Signal(WORD_BITS)
         held, second = (Signal(ENTRY, name=name, reset_less=True) for name in ("held", "second"))
-        waits, changes = Signal(), Signal()  # there is a second one; the first one leaves, or there is none
+        behind = Signal(ENTRY)
+        waits, leaves = Signal(), Signal()  # there is a second one; the first one leaves, or there is none
+        votes = self.next.valid & (held.role == Role.VOTE)
         m.d.comb += [
             entry.instruction.eq(self.first.payload.data), entry.error.eq(self.first.payload.error),
             decoder.instruction.eq(entry.instruction), entry.legal.eq(decoder.legal), entry.role.eq(decoder.role),
             address.eq(self.parameters + entry.instruction.imm), self.number.eq(address[2:]),
             entry.number.eq(self.number), entry.hit.eq(self.hit), entry.word.eq(self.word),
             self.take.eq(self.on & self.first.valid & ~waits), self.next.payload.eq(held),
-            changes.eq(~self.next.valid | self.next.ready),
+            self.advance.eq(~self.next.valid | self.next.ready), leaves.eq(self.advance & ~votes),
+            behind.eq(Mux(waits, second.as_value(), entry.as_value())), self.following.eq(behind.instruction),
         ]
         with m.If(~waits):
             m.d.sync += second.eq(entry)
-        with m.If(changes):
-            m.d.sync += held.eq(Mux(waits, second.as_value(), entry.as_value()))
+        replaced = Signal(ENTRY)
+        m.d.comb += [replaced.eq(held), replaced.instruction.eq(self.replacement), replaced.role.eq(Role.DATA),
+                     replaced.hit.eq(1), replaced.word.eq(self.ballot)]
+        with m.If(self.advance):
+            m.d.sync += held.eq(Mux(votes, replaced.as_value(), behind.as_value()))
         with m.Elif(self.load):
             m.d.sync += [held.hit.eq(1), held.word.eq(self.loaded)]
-        m.d.sync += [self.next.valid.eq(~self.drop & (~changes | waits | self.take)),
-                     waits.eq(~self.drop & ~changes & (waits | self.take))]
+        m.d.sync += [self.next.valid.eq(~leaves | waits | self.take), waits.eq(~leaves & (waits | self.take))]
+        with m.If(self.drop):
+            m.d.sync += [self.next.valid.eq(0), waits.eq(0)]
         return m

@@ -30,19 +30,38 @@ def _loads(bug: str, rewire: Rewire) -> Mutant:
     return Mutant("LoadRules", test_load_rules.BENCH, bug, lambda config: Tampered(LoadRules(), rewire), SETTINGS)
 
 
+def _in_loads(bug: str, change: Change) -> Mutant:
+    return Mutant("LoadRules", test_load_rules.BENCH, bug, lambda config: changed(LoadRules(), change), SETTINGS)
+
+
 def _holding(unit: Any, m: Module) -> None:
     """Attempts do not look at their predicate operand."""
     m.d.comb += unit.attempt.pred.number.eq(PT)
 
 
 def _trusting(unit: Any, m: Module) -> None:
-    m.d.comb += unit.known.valid.eq(unit.attempt.rules.holds | (unit.op == Op.PLOP3) | unit.loaded.valid)
+    m.d.comb += unit.known.valid.eq(unit.attempt.rules.holds | unit.attempt.plan.logic | unit.loaded.valid)
 
 
 def _sticky(unit: Any, m: Module) -> None:
     """What is written in the cycle of a reset stays."""
     with m.If(unit.reset & unit.write & unit.writes & unit.known.valid):
         m.d.sync += unit._compact.bit_select(unit.dst, 1).eq(1)
+
+
+def _stale(unit: Any, m: Module) -> None:
+    """The next instruction reads what was there before the last write."""
+    m.d.comb += unit.registers.written.valid.eq(0)
+
+
+def _unfollowed(unit: Any, m: Module) -> None:
+    """What an instruction expands stays known to it."""
+    m.d.comb += unit.registers.written.valid.eq((unit.write | unit.expand) & unit.writes & unit.advance)
+
+
+def _flat(unit: Any, m: Module) -> None:
+    """A register that the last instruction has written counts as uniform."""
+    m.d.comb += unit._strides.eq(0)
 
 
 def _deaf(unit: Any, m: Module) -> None:
@@ -59,9 +78,14 @@ def _operand(slot: int, **fields: int) -> Rewire:
     return rewire
 
 
-def _unshifted(outer: Any, m: Module) -> dict[str, Any]:
+def _unshifted(unit: Any, m: Module) -> None:
     """The word of a narrow load is the first one of its word."""
-    return {"word": outer.word << (outer.inner.address[:2] << 3)}
+    m.d.comb += unit.loaded.word.eq(unit._extended(m, unit._found.word))
+
+
+def _trustful(unit: Any, m: Module) -> None:
+    """A word counts as found whether it was there or not."""
+    m.d.sync += unit._found.valid.eq(1)
 
 
 MUTANTS = (
@@ -71,12 +95,17 @@ MUTANTS = (
     _inside("does not expand predicates", _deaf),
     _registers("has no tag of the last predicate", lambda o, m: {"pdst": Mux(o.pdst == PT - 1, PT, o.pdst)}),
     _registers("forgets that a guard is inverted", lambda o, m: {"guard": altered(m, o.guard, inverted=0)}),
-    _registers("takes an IMAX for an IMIN", lambda o, m: {"op": Mux(o.op == Op.IMAX, Op.IMIN, o.op)}),
+    _registers("takes an IMAX for an IMIN",
+               lambda o, m: {"ahead": altered(m, o.ahead, op=Mux(o.ahead.op == Op.IMAX, Op.IMIN, o.ahead.op))}),
+    _inside("reads what was there before the last write", _stale),
+    _inside("does not see that its source is expanded", _unfollowed),
+    _inside("takes a register with a stride for a uniform one", _flat),
     _loads("takes any stride for that of the access",
-           lambda o, m: {"vector": o.inner.vector | (o.op == Op.LD) & o.operands[0].stride[2]}),
+           lambda o, m: {"vector": o.inner.vector | o.load.valid & o.operands[0].stride[2]}),
     _loads("lets a load execute for all lanes under a guard", lambda o, m: {"guard": Const(PT, 4)}),
     _loads("does not see that the high word differs between lanes", _operand(1, stride=0)),
-    _loads("takes the word from its first byte on", _unshifted),
+    _in_loads("takes the word from its first byte on", _unshifted),
+    _in_loads("takes any word for the one that it looks up", _trustful),
     _loads("has no end of constants", lambda o, m: {
         "windows": altered(m, o.windows, constants=Cat(o.windows.constants.base, Const(-1, 32)))}),
 )

@@ -3,6 +3,7 @@ result may take."""
 
 import random
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from warploom.arch.encoding import encode_modifiers
@@ -21,7 +22,7 @@ from warploom.golden_model.fg_simt.micro import (
     Predicate,
     Register,
 )
-from warploom.golden_model.fg_simt.micro_bits import operand_fields
+from warploom.golden_model.fg_simt.micro_bits import operand_fields, operand_of
 from warploom.tb.affine.operands import Trial, random_trial
 from warploom.tb.bench import Stimulus
 from warploom.tb.lane_driver import encoded
@@ -32,20 +33,43 @@ SLOTS = range(3)
 
 
 def cycles(op: int, pdst: int) -> int:
-    """How many cycles an instruction stays: four if it may need them."""
+    """How many cycles an instruction stays: five if it may need them."""
     return 1 if op in (Op.LD, Op.PLOP3) or (op in LINEAR_OPS and pdst == PT) else RULE_CYCLES
 
 
 def traffic(rng: random.Random, count: int) -> Iterator[Stimulus]:
-    """So many instructions; most registers are written before they are read."""
-    left = count
-    while left > 0:
-        made = list(_trial(rng))
-        left -= len(made)
-        for given in made:
-            for _ in range(cycles(given["op"], given["pdst"]) - 1):
-                yield {**given, "write": 0, "expand": 0, "reset": 0}
-            yield given
+    """So many instructions; most registers are written before they are read. What is used of an instruction a cycle
+    before it comes is on `ahead`; at other times it is that of another one."""
+    instructions = (given for _ in range(count) for given in _trial(rng))
+    last: Stimulus = {}
+    for given in islice(instructions, count):
+        ahead = _ahead(rng, given)
+        yield {**last, "ahead": ahead, "advance": 1}
+        if last and rng.random() < 0.1:
+            yield {**_without_ahead(given), "expand": 1, "ahead": ahead}
+        for _ in range(cycles(given["op"], given["pdst"]) - 1):
+            yield {**_without_ahead(given), "ahead": _ahead(rng, given)}
+        last = _without_ahead(given) | {name: given[name] for name in ACTS}
+    yield last
+
+
+ACTS = ("write", "expand", "reset")
+
+
+def _without_ahead(given: Stimulus) -> dict[str, Any]:
+    """The instruction in a cycle in which it stays."""
+    return {name: value for name, value in given.items() if name not in (*ACTS, "op", "modifiers")}
+
+
+def _ahead(rng: random.Random, given: Stimulus) -> dict[str, Any]:
+    """Operation and modifiers, registers and predicates."""
+    operands = [operand_of(given["operands"][str(slot)]) for slot in SLOTS]
+    registers = [one.number if isinstance(one, Register) else rng.randrange(REGISTERS) for one in operands]
+    registers.append(given["dst"] if given["writes"] else rng.randrange(REGISTERS))
+    predicates = (given["guard"]["number"], given["pred"]["number"], given["pdst"])
+    return {"op": given["op"], "modifiers": given["modifiers"],
+            "registers": {str(number): register for number, register in enumerate(registers)},
+            "predicates": {str(number): predicate for number, predicate in enumerate(predicates)}}
 
 
 def _trial(rng: random.Random) -> Iterator[Stimulus]:

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from amaranth import Module
+from amaranth import Module, Mux
 from amaranth.lib import wiring
 
 from warploom.arch.config import SmConfig
 from warploom.arch.fg_simt.moves import Move
-from warploom.arch.isa import Op
 from warploom.rtl.fg_simt.control import ControlProcessor, State
 from warploom.rtl.fg_simt.decode import Role
 from warploom.tb.fg_simt.front_mutants import Change
@@ -15,7 +14,7 @@ from warploom.tb.fg_simt.test_control import BENCH
 from warploom.tb.l1.mutants import changed
 from warploom.tb.mutants import Mutant
 
-KERNELS = f"{BENCH}::random_kernels"
+KERNELS, VOTES = f"{BENCH}::random_kernels", f"{BENCH}::votes"
 AFFINE = ("affine=abm",)
 
 
@@ -26,14 +25,14 @@ def _control(bug: str, change: Change, *settings: str) -> Mutant:
     return Mutant("ControlProcessor", KERNELS, bug, made, settings)
 
 
-def _part(bug: str, name: str, change: Change, *settings: str) -> Mutant:
+def _part(bug: str, name: str, change: Change, *settings: str, bench: str = KERNELS) -> Mutant:
     """A bug in one of its parts."""
     def made(config: SmConfig) -> wiring.Component:
         unit = ControlProcessor(affine=config.affine, probe=True)
         changed(getattr(unit, name), change)
         return unit
 
-    return Mutant("ControlProcessor", KERNELS, bug, made, settings)
+    return Mutant("ControlProcessor", bench, bug, made, settings)
 
 
 def _own_pc(unit: Any, m: Module) -> None:
@@ -50,7 +49,7 @@ def _forgets(unit: Any, m: Module) -> None:
 
 def _unfenced(unit: Any, m: Module) -> None:
     """It does not wait for the last stores."""
-    with m.If((unit._state == State.RUN) & unit._threads.advance & ~unit._threads.begins):
+    with m.If(unit._is(State.RUN) & unit._threads.advance & ~unit._threads.begins):
         m.d.comb += unit.over.eq(1)
 
 
@@ -63,8 +62,7 @@ def _deaf(unit: Any, m: Module) -> None:
 
 def _all_members(unit: Any, m: Module) -> None:
     """The mask of a vote is ignored."""
-    with m.If(unit.instruction.op == Op.VOTE.value):
-        m.d.comb += unit.result.imm.eq(unit.mask & unit.holds)
+    m.d.comb += unit.ballot.eq((unit.own | Mux(unit.joins, unit.joining, 0)) & unit.holds)
 
 
 def _pushes(unit: Any, m: Module) -> None:
@@ -96,10 +94,15 @@ def _keeping(unit: Any, m: Module) -> None:
     m.d.comb += unit._decoded.drop.eq(unit.stop | (unit.redirect & ~unit._fragments.changes))
 
 
-def _absent_minded(unit: Any, m: Module) -> None:
-    """The lanes of a vote are not kept while an expansion of its predicate is sent."""
-    with m.If(unit._data):
-        m.d.sync += unit._kept.valid.eq(0)
+def _lonely(unit: Any, m: Module) -> None:
+    """Lanes that have just joined do not vote."""
+    m.d.comb += unit.ballot.eq(unit.own & unit.instruction.imm & unit.holds)
+
+
+def _late(unit: Any, m: Module) -> None:
+    """The last instruction's operands go to the lanes after a vote."""
+    with m.If(unit.next.valid & (unit.next.payload.role == Role.VOTE)):
+        m.d.comb += unit.advance.eq(0)
 
 
 def _no_carry(unit: Any, m: Module) -> None:
@@ -132,8 +135,8 @@ MUTANTS = (
     _part("counts lanes that do not vote", "_vote", _all_members),
     _control("reports a fault of memory before its own of the same cycle", _modest),
     _control("executes what was taken before a redirect", _keeping),
-    Mutant("ControlProcessor", f"{BENCH}::uniform_vote", "forgets the lanes of a vote while it expands",
-           lambda config: changed(ControlProcessor(affine=config.affine, probe=True), _absent_minded), AFFINE),
+    _part("counts without the lanes that have just joined", "_vote", _lonely, bench=VOTES),
+    _part("sends a vote as it was decoded", "_decoded", _late),
     Mutant("ControlProcessor", KERNELS, "executes what has stray bits", _stray),
     _part("adds a carry that is absent", "_builder", _no_carry),
     _part("loses a register that is written in part", "_affine", _forgetful, *AFFINE),

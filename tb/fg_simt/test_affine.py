@@ -17,7 +17,7 @@ from warploom.golden_model.fg_simt.micro_bits import operand_of
 from warploom.tb import runner
 from warploom.tb.affine.refusals import ALONE, CARRIES, Case, refusals
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, exercise, source
-from warploom.tb.fg_simt.affine_traffic import SLOTS, cycles, traffic
+from warploom.tb.fg_simt.affine_traffic import SLOTS, traffic
 
 BENCH = "warploom.tb.fg_simt.test_affine"
 INSTRUCTIONS = 24_000
@@ -27,7 +27,7 @@ POINTS = (
     *(why for why in ALONE if Op[why.split()[0]] in OPS and not why.startswith("ISETP") and not why.endswith(" p")),
     "generic operand", "generic predicate", "position", "inverted uniform predicate", "uniform guard", "loaded",
     "two results", "expanded register", "expanded predicate", "write in the cycle of a reset",
-    "a register of a stride becomes uniform",
+    "a register of a stride becomes uniform", "expanded, then executed",
 )
 BRANCHES = (*(why for why in ALONE if why.startswith("ISETP")), "ISETP accepted", "ISETP refused", "PLOP3 accepted",
             "PLOP3 refused")
@@ -41,31 +41,45 @@ class AffineCheck:
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
         self._model = AffineRegisters(ports.config.affine)
-        self._left = 0  # cycles of the instruction
+        self._ahead: dict[str, Any] = {}  # of the instruction that is there; none in the first cycle
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle, then end it."""
+        if self._ahead:
+            self._check(seen)
+        if seen["advance"]:
+            self._ahead = self._codecs["ahead"].unpack(seen["ahead"])
+
+    def _check(self, seen: Observation) -> None:
         model, equal = self._model, self._checker.equal
         probe = self._codecs["probe"].unpack(seen["probe"])
         equal("observed", [probe[name] for name in AffineRegisters.observed], model.observe())
-        i = _instruction(seen)
+        i = self._instruction(seen)
         given = [operand_of(fields) for fields in self._operands(seen, "operands")]
         operands = [model.resolve(operand) for operand in given]
         equal(f"{given} resolved", [operand_of(fields) for fields in self._operands(seen, "resolved")], operands)
+        values = [one if isinstance(one, Predicate) else value for one, value in zip(given, operands, strict=True)]
+        equal(f"values of {given}", [operand_of(fields) for fields in self._operands(seen, "values")], values)
+        uniform = [isinstance(value, Compact) and not value.stride for value in values]
+        equal(f"uniform of {given}", seen["uniform"], sum(one << slot for slot, one in enumerate(uniform)))
         for name in ("guard", "pred"):
             predicate = self._predicate(seen, name)
             equal(f"{name} {predicate} resolved", self._predicate(seen, f"resolved_{name}"), model.resolved(predicate))
         pred = model.resolved(self._predicate(seen, "pred"))
         late = model.cycles(i, tuple(model.slot(operand) for operand in operands), pred) > 1
         equal(f"{i.op.name} {operands} late", seen["late"], late)
-        self._left = (self._left or cycles(i.op, i.pdst)) - 1
-        if late and self._left:
-            return
         known = self._known(seen, i, operands, pred)
-        self._compare(seen, i, known)
-        self._cover(seen, i, known)
-        self._coverage.hit("position", any(isinstance(operand, Position) for operand in given))
+        if seen["advance"] or not late:
+            self._compare(seen, i, known)
+        if seen["advance"]:
+            self._cover(seen, i, known)
+            self._coverage.hit("position", any(isinstance(operand, Position) for operand in given))
+        self._coverage.hit("expanded, then executed", seen["expand"] and not seen["advance"])
         self._clock(seen, i, known)
+
+    def _instruction(self, seen: Observation) -> Instruction:
+        return replace(decoded(Op(self._ahead["op"]), self._ahead["modifiers"], 0),
+                       dst=seen["dst"] if seen["writes"] else RZ, pdst=seen["pdst"])
 
     def _operands(self, seen: Observation, port: str) -> list[dict[str, int]]:
         fields: dict[str, Any] = self._codecs[port].unpack(seen[port])
@@ -85,7 +99,7 @@ class AffineCheck:
         slots = tuple(self._model.slot(operand) for operand in operands)
         known = self._model.attempt(i, slots, pred)
         if i.op in OPS and (i.op is not Op.ISETP or self._model.affine.has_branches):
-            self._judge(i, seen["modifiers"], slots, pred, known)
+            self._judge(i, self._ahead["modifiers"], slots, pred, known)
         return known
 
     def _compare(self, seen: Observation, i: Instruction, known: Known | None) -> None:
@@ -155,11 +169,6 @@ class AffineCheck:
         hit("write in the cycle of a reset", seen["write"] and seen["reset"] and known is not None)
         hit("a register of a stride becomes uniform", seen["write"] and old is not None and old.stride
             and known is not None and known.word is not None and not known.word.stride)
-
-
-def _instruction(seen: Observation) -> Instruction:
-    return replace(decoded(Op(seen["op"]), seen["modifiers"], 0), dst=seen["dst"] if seen["writes"] else RZ,
-                   pdst=seen["pdst"])
 
 
 def _compact(fields: dict[str, int]) -> Compact:

@@ -6,7 +6,7 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.arch.encoding import encode
-from warploom.arch.isa import RZ, Instruction, Op
+from warploom.arch.isa import PT, RZ, Instruction, Op
 from warploom.arch.modifiers import Cond, Special, Vote
 from warploom.fg_simt.images import image
 from warploom.fg_simt.programs import started
@@ -23,8 +23,8 @@ CYCLES = 2500
 RANDOM, KERNELS = 90000, 360
 """Cycles, and kernels, of random code: so many that rare situations are seen several times, with any seed."""
 
-VOTES = 20
-"""Kernels that vote."""
+VOTES = 10
+"""Times that each kernel votes."""
 
 
 @cocotb.test()
@@ -59,14 +59,24 @@ UNIFORM_VOTE = (
 """Some lanes vote, and write the uniform predicate that they read: it is expanded first."""
 
 
+JOINED_VOTE = (
+    Instruction(op=Op.S2R, dst=1, special=Special.LANEID),
+    Instruction(op=Op.ISETP, src=(1, RZ, RZ), imm=3, imm_slot=1, pdst=0, cond=Cond.LT),
+    Instruction(op=Op.BRA, guard=0, imm=4), Instruction(op=Op.NOP),
+    *(Instruction(op=Op.VOTE, psrc=PT, dst=2, imm=members, imm_slot=0, vote=Vote.BALLOT) for members in (5, 6)),
+    Instruction(op=Op.EXIT),
+)
+"""All lanes vote where some have waited for the others, in the step in which they join."""
+
+
 @cocotb.test()
-async def uniform_vote(dut: cocotb.handle.SimHandleBase) -> None:
-    """The same on this kernel."""
+async def votes(dut: cocotb.handle.SimHandleBase) -> None:
+    """The same on these kernels."""
     ports, checker, rng = Ports(dut), Checker(minimum=10 * VOTES), source()
-    codes = [[encode(i) for i in UNIFORM_VOTE]] * VOTES
+    codes = [[encode(i) for i in kernel] for kernel in (UNIFORM_VOTE, JOINED_VOTE)] * VOTES
     recorder = Recorder(launched(rng, codes), ports.config.affine, rng=rng)
     check = ControlCheck(ports, checker, recorder.observed)
-    await exercise(ports, check.stimuli(recorder.cycles(50 * VOTES)), check, checker, partial=True)
+    await exercise(ports, check.stimuli(recorder.cycles(100 * VOTES)), check, checker, partial=True)
 
 
 @pytest.mark.rtl

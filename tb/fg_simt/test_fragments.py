@@ -40,6 +40,10 @@ class Bench:
         merged = deepcopy(self.model)
         merged.merge()
         equal("mask", seen["mask"], merged.mask)
+        equal("own lanes", seen["own"], self.model.mask)
+        equal("joins", seen["joins"], int(merged.mask != self.model.mask))
+        if seen["joins"]:
+            equal("joining lanes", seen["joining"], merged.mask & ~self.model.mask)
         equal("pc", seen["pc"], merged.pc)
         equal("active", seen["active"], int(merged.mask != 0))
         equal("whole", seen["whole"], int(merged.is_whole))

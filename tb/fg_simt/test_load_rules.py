@@ -8,15 +8,14 @@ import cocotb
 import pytest
 
 from warploom.arch.config import LANES, SmConfig
-from warploom.arch.encoding import encode_modifiers
 from warploom.arch.fg_simt.image import HIGH_WORDS, LaunchBlock
 from warploom.arch.isa import PT, Instruction, Op
 from warploom.arch.modifiers import Access, Space
 from warploom.golden_model.compact import Compact
 from warploom.golden_model.fg_simt.host import extended_word
-from warploom.golden_model.fg_simt.load_rules import is_vector, uniform_address
+from warploom.golden_model.fg_simt.load_rules import is_uniform, is_vector, uniform_address
 from warploom.golden_model.fg_simt.memory import Answer
-from warploom.golden_model.fg_simt.micro import ZERO, Operand, Predicate, Register, decoded
+from warploom.golden_model.fg_simt.micro import ZERO, Operand, Predicate, Register
 from warploom.golden_model.fg_simt.micro_bits import operand_fields, operand_of
 from warploom.rtl.fg_simt.address import NAMES, READ_ONLY, WINDOWS
 from warploom.tb import runner
@@ -24,31 +23,39 @@ from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, e
 from warploom.tb.fg_simt.test_address import FIELDS, window
 
 BENCH = "warploom.tb.fg_simt.test_load_rules"
-CYCLES = 5000
+LOADS, CYCLES = 5000, 4
+"""Loads, and cycles of each."""
+
 TOP = 1 << 32
 
 POINTS = (*(f"{kind} load of {access.name}" for kind in ("uniform", "vector") for access in Access),
           "last legal byte", "first byte behind", "misaligned uniform address", "affine address of constants",
           "high word counts", "extended", "ends at the top", "ends behind the top", "wraps", "stride of another size",
-          "affine high word", "generic address", "generic guard", "uniform address of global memory", "store")
+          "affine high word", "generic address", "generic guard", "uniform address of global memory", "store",
+          "word is not there", "illegal uniform address")
 
 
 def stimuli() -> Iterator[Stimulus]:
     """Loads with legal and illegal addresses, many of them at the ends of their space."""
     rng = source()
-    for _ in range(CYCLES):
+    for _ in range(LOADS):
         windows = {NAMES[space]: window(rng, space) for space in WINDOWS}
-        op = Op.ST if rng.random() < 0.05 else Op.LD
         space = rng.choice((*READ_ONLY, Space.GLOBAL, Space.GLOBAL, rng.choice(list(Space))))
-        i = Instruction(op=op, space=space, access=rng.choice(list(Access)), wide=rng.random() < 0.6)
         offset = rng.choice((0, 4, 64, TOP - 4, rng.getrandbits(32)))
+        i = Instruction(op=Op.LD, space=space, access=rng.choice(list(Access)), wide=rng.random() < 0.6, imm=offset)
         guard = rng.choice((PT, PT, PT, rng.randrange(PT)))
         operands = _vector(rng, i, offset) if space is Space.GLOBAL else _uniform(rng, i, offset, windows)
         if rng.random() < 0.05:
             operands[rng.randrange(2)] = Register(rng.randrange(32))
-        yield {"op": op, "modifiers": encode_modifiers(i), "offset": offset, "windows": windows,
-               "operands": {str(slot): operand_fields(one) for slot, one in enumerate((*operands, ZERO))},
-               "guard": {"number": guard, "inverted": rng.getrandbits(1)}, "word": rng.getrandbits(32)}
+        operands.append(ZERO)
+        uniform = sum((isinstance(one, Compact) and not one.stride) << slot for slot, one in enumerate(operands))
+        load = {"valid": rng.random() < 0.95, "access": i.access, "log_size": i.access.size.bit_length() - 1,
+                "space": i.space, "wide": i.wide}
+        for _ in range(CYCLES):
+            yield {"load": load, "offset": offset, "windows": windows, "uniform": uniform,
+                   "operands": {str(slot): operand_fields(one) for slot, one in enumerate(operands)},
+                   "guard": {"number": guard, "inverted": rng.getrandbits(1)}, "word": rng.getrandbits(32),
+                   "hit": rng.getrandbits(1)}
 
 
 def _uniform(rng: random.Random, i: Instruction, offset: int, windows: dict[str, dict[str, int]]) -> list[Operand]:
@@ -74,26 +81,49 @@ class LoadCheck:
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
+        self._cycle = 0  # of the load
+        self._found: int | None = None  # its word, if the cache has it
 
     def __call__(self, seen: Observation) -> None:
-        """Check one load."""
-        i, block = decoded(Op(seen["op"]), seen["modifiers"], seen["offset"]), self._block(seen)
+        """Check one cycle of a load."""
+        load: dict[str, Any] = self._codecs["load"].unpack(seen["load"])
+        i = Instruction(op=Op.LD if load["valid"] else Op.ST, access=Access(load["access"]), space=Space(load["space"]),
+                        wide=bool(load["wide"]), imm=seen["offset"])
         fields: dict[str, Any] = self._codecs["operands"].unpack(seen["operands"])
         low, high = (_slot(operand_of(fields[slot])) for slot in "01")
+        self._check_vector(seen, i, low, high)
+        is_late = i.op is Op.LD and is_uniform(i, low, high)
+        self._checker.equal(f"{i} is uniform", seen["late"], int(is_late))
+        block = self._block(seen)
+        address = uniform_address(i, low, high, block) if is_late and low is not None and high is not None else None
+        if self._cycle == CYCLES - 2:
+            if address is not None:
+                self._checker.equal(f"number of {i}", seen["number"], address >> 2)
+            self._found = seen["word"] if seen["hit"] else None
+        elif self._cycle == CYCLES - 1:
+            self._check_word(seen, i, address)
+            self._cover_uniform(i, low, high, block, address)
+            self._coverage.hit("illegal uniform address", is_late and address is None)
+        self._cycle = (self._cycle + 1) % CYCLES
+
+    def _check_word(self, seen: Observation, i: Instruction, address: int | None) -> None:
+        """The fourth cycle."""
+        loaded, found = self._codecs["loaded"].unpack(seen["loaded"]), self._found
+        self._checker.equal(f"{i} is loaded", loaded["valid"], int(address is not None and found is not None))
+        self._checker.equal(f"{i} misses", seen["misses"], int(address is not None and found is None))
+        self._coverage.hit("word is not there", seen["misses"])
+        if address is not None and found is not None:
+            answer = Answer(found.to_bytes(4, "little"))
+            self._checker.equal(f"word of {i}", loaded["word"], extended_word(answer, address % 4, i))
+
+    def _check_vector(self, seen: Observation, i: Instruction, low: Compact | None, high: Compact | None) -> None:
         guard = Predicate(self._codecs["guard"].field(seen["guard"], "number"), False)
-        address = uniform_address(i, low, high, block) if i.op is Op.LD else None
-        self._checker.equal(f"uniform {i}", seen["uniform"], int(address is not None))
-        if address is not None and seen["uniform"]:
-            answer = Answer(seen["word"].to_bytes(4, "little"))
-            self._checker.equal(f"address of {i}", seen["address"], address)
-            self._checker.equal(f"word of {i}", seen["loaded"], extended_word(answer, address % 4, i))
         self._checker.equal(f"vector {i}", seen["vector"], int(is_vector(i, low, high, guard)))
         if seen["vector"]:
             assert low is not None
             addresses = [(low.value(lane) + i.imm) % TOP for lane in range(LANES)]
             self._checker.equal(f"addresses of {i}", addresses,
                                 [addresses[0] + lane * i.access.size for lane in range(LANES)])
-        self._cover_uniform(i, low, high, block, address)
         self._cover_vector(i, low, high, guard, bool(seen["vector"]))
 
     def _block(self, seen: Observation) -> LaunchBlock:
@@ -147,7 +177,7 @@ def _slot(operand: Operand) -> Compact | None:
 @cocotb.test()
 async def random_loads(dut: cocotb.handle.SimHandleBase) -> None:
     """Loads of all spaces, legal and not."""
-    ports, checker, coverage = Ports(dut), Checker(minimum=2 * CYCLES), Coverage(*POINTS)
+    ports, checker, coverage = Ports(dut), Checker(minimum=2 * LOADS), Coverage(*POINTS)
     await exercise(ports, stimuli(), LoadCheck(ports, checker, coverage), checker)
     coverage.finish()
 

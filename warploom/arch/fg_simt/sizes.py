@@ -33,8 +33,8 @@ CP_PORT, WIDE_PORT = 8, 9
 MULTIPLY_CYCLES = 3
 """What the host part needs for a product."""
 
-RULE_CYCLES = 4
-"""What the affine unit needs for an attempt that follows rules of both ends."""
+RULE_CYCLES = 5
+"""What an attempt takes that follows rules of both ends, and a uniform load."""
 
 DIVIDE_INTERVAL = 16
 
