@@ -1,6 +1,6 @@
 """Parts of the FG-SIMT engine, each by a small case (docs/contract/fg_simt.md)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -14,10 +14,10 @@ from warploom.arch.errors import LaunchError
 from warploom.arch.fg_simt.code import check
 from warploom.arch.fg_simt.image import CODE, HOST, Image, Segment
 from warploom.arch.fg_simt.sizes import Cause, status
-from warploom.arch.isa import Instruction, Op
+from warploom.arch.isa import PT, RZ, Instruction, Op
 from warploom.arch.launch import Buffer, Launch
 from warploom.arch.mechanisms import Affine
-from warploom.arch.modifiers import Cond, Space, Special
+from warploom.arch.modifiers import Access, Cond, Space, Special, Vote
 from warploom.arch.program import Program
 from warploom.fg_simt.images import Started, arrays, image
 from warploom.fg_simt.programs import started
@@ -205,22 +205,50 @@ def test_a_result_is_forwarded_in_the_cycle_in_which_it_is_written(op: Op, dista
     assert issued.index(place + 1) - issued.index(place) == distance
 
 
-def _chain(op: Op) -> Program:
-    """Eight operations, each of which reads the result of the one before."""
+def _chain(op: Op, first: int = 13) -> Program:
+    """Eight operations, each of which reads the result of the one before, and the first one this register."""
 
     def body(code: Assembler) -> None:
         code.op(Op.MOV, 13, Imm(3))
-        for _ in range(8):
-            code.op(op, 13, 13, Imm(1))
+        for source in (first, *[13] * 7):
+            code.op(op, 13, source, Imm(1))
 
     return kernel(body)
 
 
-@pytest.mark.parametrize("op", [Op.LOP3, Op.IMUL])
-def test_an_attempt_takes_four_cycles_and_a_linear_one_takes_one(op: Op) -> None:
-    linear, other = (once(_chain(tried), launch(), Affine.A) for tried in (Op.IADD, op))
+@pytest.mark.parametrize(("op", "first", "cycles"), [(Op.LOP3, 13, 4), (Op.IMUL, 13, 4), (Op.IMUL, 0, 5)])
+def test_cycles_of_an_attempt(op: Op, first: int, cycles: int) -> None:
+    """A linear one takes one, others four if their operands are uniform, and five if one is the thread's number."""
+    linear, other = (once(_chain(tried, first), launch(), Affine.A) for tried in (Op.IADD, op))
     assert other.counts["affine"] == linear.counts["affine"]
-    assert other.kernel_cycles - linear.kernel_cycles == 8 * 3
+    assert other.kernel_cycles - linear.kernel_cycles == 8 * (cycles - 1)
+
+
+def _loads(words: Sequence[int]) -> Program:
+    """Loads of these words of the parameters, at addresses that all lanes share."""
+
+    def body(code: Assembler) -> None:
+        for word in words:
+            code.op(Op.MOV, 14, Imm(4 * word))
+            code.op(Op.LD, 13, 14, RZ, space=Space.PARAM, access=Access.B32)
+
+    return kernel(body)
+
+
+def test_cycles_of_a_uniform_load() -> None:
+    """The cache has these words: pointers to the buffers."""
+    one, two = (once(_loads(words), launch(), Affine.A) for words in ((0,), (0, 1)))
+    assert two.counts["shared_loads"] - one.counts["shared_loads"] == 1
+    assert two.kernel_cycles - one.kernel_cycles == 1 + 4
+
+
+def test_the_result_of_a_vote_is_sent_in_the_cycle_behind() -> None:
+    def body(code: Assembler, votes: int) -> None:
+        for _ in range(votes):
+            code.op(Op.VOTE, 13, psrc=PT, imm=1, imm_slot=0, vote=Vote.BALLOT)
+
+    none, some = (once(kernel(partial(body, votes=count)), launch(), Affine.A) for count in (0, 8))
+    assert some.kernel_cycles - none.kernel_cycles == 8 * 2
 
 
 def test_a_taken_branch_takes_four_cycles() -> None:
@@ -351,13 +379,13 @@ def test_barriers_between_warps_are_refused() -> None:
 
 @pytest.mark.long
 def test_a_second_time_misses_hide_no_gain() -> None:
-    """Behind an L1 that is empty the lines of cmult have to be brought, with affine execution as without it. What it
-    saves on the ideal memory, it saves there in a second execution."""
-    launched = started("cmult")
+    """Behind an L1 that is empty the lines of rsort have to be brought, with affine execution as without it. It saves
+    more in a second execution."""
+    launched = started("rsort")
     behind = partial(CachedMemory, latency=1)
     first, both = ({kind: run(image(each), kind, behind=behind).kernel_cycles for kind in (Affine.OFF, Affine.ABM)}
                    for each in (launched, [*launched, *launched]))
     ideal = {kind: run(image(launched), kind).kernel_cycles for kind in first}
     saved = [cycles[Affine.OFF] - cycles[Affine.ABM] for cycles in (ideal, first, both)]
     print("cycles on the ideal memory, the first time behind the L1, both times:", ideal, first, both)
-    assert saved[1] < saved[0] / 2 and saved[2] - saved[1] > saved[0] * 3 / 4
+    assert saved[1] < saved[0] * 3 / 4 and saved[2] - saved[1] > saved[0] * 3 / 4

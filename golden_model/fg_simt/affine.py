@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from warploom.arch.encoding import encode_modifiers
-from warploom.arch.fg_simt.sizes import PREDICATES, REGISTERS, RULE_CYCLES
+from warploom.arch.fg_simt.sizes import AFFINE_CYCLES, PREDICATES, REGISTERS, UNIFORM_CYCLES
 from warploom.arch.interfaces import LINEAR_OPS
 from warploom.arch.isa import PT, RZ, Instruction
 from warploom.arch.mechanisms import Affine
@@ -79,7 +79,9 @@ class AffineRegisters:
     def cycles(self, i: Instruction, slots: Slots, pred: Predicate) -> int:
         """How long the attempt of an instruction takes; 1 for one that is not attempted."""
         follows_rules = i.op not in LINEAR_OPS or i.pdst != PT
-        return RULE_CYCLES if follows_rules and self._is_attempted(i, slots, pred) else 1
+        if not (follows_rules and self._is_attempted(i, slots, pred)):
+            return 1
+        return AFFINE_CYCLES if any(slot is not None and slot.stride for slot in slots) else UNIFORM_CYCLES
 
     def _is_attempted(self, i: Instruction, slots: Slots, pred: Predicate) -> bool:
         eligible = is_eligible(i, self.affine) and i.op not in UNIFORM_OPS

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from warploom.arch.fg_simt.code import refusal
 from warploom.arch.fg_simt.image import LaunchBlock
 from warploom.arch.fg_simt.micro import Kind
-from warploom.arch.fg_simt.sizes import RULE_CYCLES, Cause, status
+from warploom.arch.fg_simt.sizes import UNIFORM_CYCLES, Cause, status
 from warploom.arch.isa import PT, RZ, Instruction, Op
 from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Special, Vote
@@ -299,14 +299,14 @@ class ControlProcessor:
         low, high = (self.affine.slot(operand) for operand in operands[:2])
         if low is None or high is None or not is_uniform(i, low, high):
             return None
-        yield from wait(RULE_CYCLES - 1)
+        yield from wait(UNIFORM_CYCLES - 1)
         address = uniform_address(i, low, high, self._block)
         if address is None:
             return None
         word = self.shared.find(address & ~3)
         if word is None:
             word = yield from self._load(address & ~3)
-            yield from wait(RULE_CYCLES - 1)  # it begins again
+            yield from wait(UNIFORM_CYCLES - 1)  # it begins again
         self.counts["shared_loads"] += 1
         return Known(Compact(extended_word(Answer(word.to_bytes(4, "little")), address % 4, i)), None)
 

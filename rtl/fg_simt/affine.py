@@ -54,7 +54,8 @@ class AffineRegisters(wiring.Component):
     uniform : operands that are constants, or compact registers, with the stride 0.
     values : its operands, compact registers as constants.
     resolved, resolved_guard, resolved_pred : the same, uniform predicates as constants too, which is known later.
-    late, known : its results, valid if it executes here: computed or loaded. If `late`, in the fifth cycle in which
+    late, known : its results, valid if it executes here: computed or loaded. If `late`, in the fourth cycle, or with an
+        operand that is not uniform the fifth, in which
         the instruction and what it reads are the same, otherwise at once. Unspecified are the word of an instruction
         without a register result, and the predicate of one without `pdst`.
     old : its destinations before it. A register or predicate that it does not write is not compact or uniform.
@@ -167,6 +168,7 @@ class AffineRegisters(wiring.Component):
             m.d.sync += plan.eq(plan_of(m, self._kind, self.ahead.op, self.ahead.modifiers))
         m.d.comb += [
             attempt.plan.eq(plan), attempt.operands.eq(self.values), attempt.resolved.eq(self.resolved),
+            attempt.uniform.eq(self.uniform.all()),
             attempt.pred.eq(self.resolved_pred), attempt.predicate.eq(self.pdst != PT),
             self.late.eq(attempt.late), self.known.eq(attempt.known),
         ]

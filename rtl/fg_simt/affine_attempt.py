@@ -48,21 +48,24 @@ class Attempt(wiring.Component):
     """Computes an instruction in the first and the last lane, and decides whether this gives all lanes.
 
     Linear operations without predicate result, and logic of predicates, are computed in the cycle of the inputs. Other
-    attempts need the rules: `late` says so at once, and `known` follows in the fifth cycle with the same inputs.
+    attempts need the rules: `late` says so at once, and `known` follows in the fourth cycle with the same inputs if all
+    operands are `uniform`, otherwise in the fifth one.
 
     Members
     -------
     plan : what the operation asks for.
     operands, resolved : its operands, compact registers as constants; uniform predicates, too.
+    uniform : all its operands are the same in all lanes.
     pred : its predicate operand, resolved.
     predicate : its predicate result is used.
     late : it needs the rules.
-    known : its results; valid if they are those of all lanes. Unspecified in the first four cycles if `late`.
+    known : its results; valid if they are those of all lanes. Unspecified before if `late`.
     """
 
     plan: In(PLAN)
     operands: In(OPERANDS)
     resolved: In(OPERANDS)
+    uniform: In(1)
     pred: In(HOLDS)
     predicate: In(1)
     late: Out(1)
@@ -140,8 +143,8 @@ class Attempt(wiring.Component):
             self.stride_finder.first.eq(difference),
             self.stride_finder.last.eq(0),
             self.known.word.base.eq(first.result),
-            self.known.word.stride.eq(self.stride_finder.stride),
-            self.known.valid.eq(self._possible & self.rules.holds & self.stride_finder.fits),
+            self.known.word.stride.eq(Mux(self.uniform, 0, self.stride_finder.stride)),
+            self.known.valid.eq(self._possible & self.rules.holds & (self.uniform | self.stride_finder.fits)),
             self.known.holds.eq(Mux(rule.combined, self._combined(m, rule.combine, first.verdict), first.verdict)),
         ]
         with m.If(self._linear):

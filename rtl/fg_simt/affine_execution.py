@@ -6,7 +6,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.fg_simt.micro import Kind, Unit
-from warploom.arch.fg_simt.sizes import RULE_CYCLES
+from warploom.arch.fg_simt.sizes import AFFINE_CYCLES, UNIFORM_CYCLES
 from warploom.arch.isa import PT, Op
 from warploom.arch.mechanisms import Affine
 from warploom.rtl.fg_simt.access import WINDOW_FIELDS
@@ -65,13 +65,14 @@ class AffineExecution(wiring.Component):
         m = Module()
         m.submodules.registers = registers = self._registers
         m.submodules.rules = rules = LoadRules()
-        known, old, cycle = registers.known, registers.old, Signal(range(RULE_CYCLES))
+        known, old, cycle = registers.known, registers.old, Signal(range(AFFINE_CYCLES))
         unguarded, is_compact, full, done = (Signal(name=name) for name in ("unguarded", "is_compact", "full", "done"))
-        expands, waits, is_last = self._expands, self._waits, cycle == RULE_CYCLES - 1
+        expands, waits, is_last = self._expands, self._waits, Signal()
         self._connect(m, rules)
         m.d.comb += [
             unguarded.eq(self.resolved.number == PT), is_compact.eq(old.compact | old.uniform),
             full.eq(self.whole & unguarded), expands.eq(is_compact & ~full),
+            is_last.eq(cycle == Mux(rules.late | registers.uniform.all(), UNIFORM_CYCLES - 1, AFFINE_CYCLES - 1)),
             waits.eq((registers.late | rules.late) & ~is_last),
             done.eq(~waits & ~(rules.misses & is_last)), self.misses.eq(rules.misses & is_last & ~expands),
             self.ends.eq((done & ~is_compact) | (done & unguarded & self.whole)),  # `whole` is late

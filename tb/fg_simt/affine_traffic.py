@@ -8,7 +8,7 @@ from typing import Any
 
 from warploom.arch.encoding import encode_modifiers
 from warploom.arch.fg_simt.code import CARRYING
-from warploom.arch.fg_simt.sizes import REGISTERS, RULE_CYCLES
+from warploom.arch.fg_simt.sizes import AFFINE_CYCLES, REGISTERS
 from warploom.arch.interfaces import LINEAR_OPS
 from warploom.arch.isa import INTEGER_OPS, PT, Instruction, Op
 from warploom.golden_model.affine.rules import COMPARISONS
@@ -33,8 +33,8 @@ SLOTS = range(3)
 
 
 def cycles(op: int, pdst: int) -> int:
-    """How many cycles an instruction stays: five if it may need them."""
-    return 1 if op in (Op.LD, Op.PLOP3) or (op in LINEAR_OPS and pdst == PT) else RULE_CYCLES
+    """How many cycles an instruction stays at most."""
+    return 1 if op in (Op.LD, Op.PLOP3) or (op in LINEAR_OPS and pdst == PT) else AFFINE_CYCLES
 
 
 def traffic(rng: random.Random, count: int) -> Iterator[Stimulus]:

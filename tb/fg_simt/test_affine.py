@@ -42,11 +42,14 @@ class AffineCheck:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
         self._model = AffineRegisters(ports.config.affine)
         self._ahead: dict[str, Any] = {}  # of the instruction that is there; none in the first cycle
+        self._age = 0  # cycles that it and what it reads have been the same
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle, then end it."""
         if self._ahead:
             self._check(seen)
+        if seen["advance"] or seen["expand"]:
+            self._age = 0
         if seen["advance"]:
             self._ahead = self._codecs["ahead"].unpack(seen["ahead"])
 
@@ -66,10 +69,11 @@ class AffineCheck:
             predicate = self._predicate(seen, name)
             equal(f"{name} {predicate} resolved", self._predicate(seen, f"resolved_{name}"), model.resolved(predicate))
         pred = model.resolved(self._predicate(seen, "pred"))
-        late = model.cycles(i, tuple(model.slot(operand) for operand in operands), pred) > 1
-        equal(f"{i.op.name} {operands} late", seen["late"], late)
+        taken = model.cycles(i, tuple(model.slot(operand) for operand in operands), pred)
+        equal(f"{i.op.name} {operands} late", seen["late"], taken > 1)
+        self._age += 1
         known = self._known(seen, i, operands, pred)
-        if seen["advance"] or not late:
+        if self._age >= taken:
             self._compare(seen, i, known)
         if seen["advance"]:
             self._cover(seen, i, known)

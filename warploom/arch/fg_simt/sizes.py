@@ -33,8 +33,11 @@ CP_PORT, WIDE_PORT = 8, 9
 MULTIPLY_CYCLES = 3
 """What the host part needs for a product."""
 
-RULE_CYCLES = 5
-"""What an attempt takes that follows rules of both ends, and a uniform load."""
+UNIFORM_CYCLES = 4
+"""What an attempt takes that follows rules of both ends, if all its operands are uniform, and a uniform load."""
+
+AFFINE_CYCLES = 5
+"""The same with another operand: the stride of the result has a cycle of its own."""
 
 DIVIDE_INTERVAL = 16
 
