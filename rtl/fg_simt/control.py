@@ -173,8 +173,7 @@ class ControlProcessor(wiring.Component):
         made, micro = Signal(MICRO, reset_less=True), Signal(MICRO)
         shared = Signal.like(builder.shared, reset_less=True)
         m.d.comb += [
-            builder.instruction.eq(Mux(decoded.next.payload.role == Role.VOTE, self._vote.result.as_value(),
-                                       decoded.following.as_value())),
+            builder.instruction.eq(Mux(decoded.votes, self._vote.result.as_value(), decoded.following.as_value())),
             threads.special.eq(field(decoded.following, Op.S2R, "special")),  # a vote is no S2R
             builder.base.eq(threads.base), builder.stride.eq(threads.stride), builder.walked.eq(threads.walked),
             micro.eq(made), micro.pc.eq(self._fragments.pc), micro.mask.eq(self._fragments.mask),

@@ -34,8 +34,8 @@ class DecodedQueue(wiring.Component):
     next : the first decoded instruction; `ready` if it is over at the end of the cycle.
     replacement, ballot : a vote that is over is not followed by the next instruction, but replaced by this one with
         data for the lanes, whose word is the ballot.
-    following, advance : the instruction behind the first one, if there is one. If `advance`, it is the first one from
-        the next cycle on, or the replacement of a vote is.
+    following, votes, advance : the instruction behind the first one, if there is one. If `advance`, it is the first one
+        from the next cycle on, or, if the first one `votes`, the replacement.
     """
 
     on: In(1)
@@ -52,6 +52,7 @@ class DecodedQueue(wiring.Component):
     replacement: In(INSTRUCTION)
     ballot: In(WORD_BITS)
     following: Out(INSTRUCTION)
+    votes: Out(1)
     advance: Out(1)
 
     def __init__(self) -> None:
@@ -65,14 +66,14 @@ class DecodedQueue(wiring.Component):
         held, second = (Signal(ENTRY, name=name, reset_less=True) for name in ("held", "second"))
         behind = Signal(ENTRY)
         waits, leaves = Signal(), Signal()  # there is a second one; the first one leaves, or there is none
-        votes = self.next.valid & (held.role == Role.VOTE)
         m.d.comb += [
             entry.instruction.eq(self.first.payload.data), entry.error.eq(self.first.payload.error),
             decoder.instruction.eq(entry.instruction), entry.legal.eq(decoder.legal), entry.role.eq(decoder.role),
             address.eq(self.parameters + entry.instruction.imm), self.number.eq(address[2:]),
             entry.number.eq(self.number), entry.hit.eq(self.hit), entry.word.eq(self.word),
             self.take.eq(self.on & self.first.valid & ~waits), self.next.payload.eq(held),
-            self.advance.eq(~self.next.valid | self.next.ready), leaves.eq(self.advance & ~votes),
+            self.votes.eq(self.next.valid & (held.role == Role.VOTE)),
+            self.advance.eq(~self.next.valid | self.next.ready), leaves.eq(self.advance & ~self.votes),
             behind.eq(Mux(waits, second.as_value(), entry.as_value())), self.following.eq(behind.instruction),
         ]
         with m.If(~waits):
@@ -81,7 +82,7 @@ class DecodedQueue(wiring.Component):
         m.d.comb += [replaced.eq(held), replaced.instruction.eq(self.replacement), replaced.role.eq(Role.DATA),
                      replaced.hit.eq(1), replaced.word.eq(self.ballot)]
         with m.If(self.advance):
-            m.d.sync += held.eq(Mux(votes, replaced.as_value(), behind.as_value()))
+            m.d.sync += held.eq(Mux(self.votes, replaced.as_value(), behind.as_value()))
         with m.Elif(self.load):
             m.d.sync += [held.hit.eq(1), held.word.eq(self.loaded)]
         m.d.sync += [self.next.valid.eq(~leaves | waits | self.take), waits.eq(~leaves & (waits | self.take))]

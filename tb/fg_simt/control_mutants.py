@@ -101,7 +101,7 @@ def _lonely(unit: Any, m: Module) -> None:
 
 def _late(unit: Any, m: Module) -> None:
     """The last instruction's operands go to the lanes after a vote."""
-    with m.If(unit.next.valid & (unit.next.payload.role == Role.VOTE)):
+    with m.If(unit.votes):
         m.d.comb += unit.advance.eq(0)
 
 

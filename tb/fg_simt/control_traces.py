@@ -112,6 +112,7 @@ class Recorder:
         self._started = 0
         self._stops = False  # the CP has found a fault in the cycle before
         self._walk: deque[dict[str, Any]] = deque()
+        self._first: dict[str, int] | int = 0  # what the fetch queue shows, also when it is empty again
         parts: Any = engine
         parts.fetch.queue = Noted(lambda entry: None, lambda: self._note_own(take=1))
         parts.issue.queue = Noted(self._note_sent, lambda: None)
@@ -140,8 +141,10 @@ class Recorder:
             memory.fault = Fault(Cause.BUS, self._rng.getrandbits(24))
         fault = memory.fault or Fault(Cause.NONE, 0)
         queue = engine.fetch.queue
+        if queue:
+            self._first = _payload(queue[0].answer)
         inputs = {
-            "first__valid": int(bool(queue)), "first__payload": _payload(queue[0].answer) if queue else 0,
+            "first__valid": int(bool(queue)), "first__payload": self._first,
             "room": int(issue.has_room), "quiet": int(issue.is_quiet(engine.cycle)),
             "in_flight": int(memory.in_flight > 0), "fault": {"cause": fault.cause, "pc": fault.pc},
             "memory_quiet": int(memory.is_quiet()), "request__ready": int(self._ports.ready(CP_PORT)),
