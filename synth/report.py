@@ -62,27 +62,39 @@ class Report:
         rows = tuple(Row(**row) for row in plain["rows"])
         return cls(plain["configuration"], plain["library"], plain["conditions"], plain["flat"], rows)
 
-    def table(self) -> Table:
-        """A table for the terminal; its caption explains the numbers."""
+    def sizes(self) -> Table:
+        """A table of areas and times for the terminal; its caption explains the numbers."""
         table = Table(title=f"Synthesis of {self.configuration}", caption=self.caption(), caption_justify="left")
-        table.add_column("unit")
+        table.add_column("unit", no_wrap=True)
         for heading in ("count", "cells", "comb. µm²", "seq. µm²", "SRAM Kibit", "SRAM µm²", "path ps",
                         "with SRAM ps"):
             table.add_column(heading, justify="right")
-        table.add_column("from → to", overflow="fold")
         for row in self.rows:
             sram = (f"{row.sram_bits / 1024:,.0f}", f"{row.sram_um2:,.0f}") if row.sram_bits else ("", "")
-            path = (f"{row.delay_ps:,.0f}", f"{row.sram_delay_ps:,.0f}", ends(row)) if row.end else ("", "", "")
+            path = (f"{row.delay_ps:,.0f}", f"{row.sram_delay_ps:,.0f}") if row.end else ("", "")
             table.add_row(row.unit, str(row.instances), f"{row.cells:,}", f"{row.combinational_um2:,.0f}",
                           f"{row.sequential_um2:,.0f}", *sram, *path)
+        return table
+
+    def paths(self) -> Table:
+        """A table of where the longest path of each unit begins and ends, and the one with SRAM if it is another."""
+        table = Table(title="Longest paths")
+        table.add_column("unit", no_wrap=True)
+        for heading in ("from", "to"):
+            table.add_column(heading, overflow="fold")
+        for row in self.rows:
+            plain, with_sram = (row.start, row.end), (row.sram_start, row.sram_end)
+            if row.end:
+                table.add_row(row.unit, *plain)
+            if with_sram != plain:
+                table.add_row(f"{row.unit} with SRAM", *with_sram)
         return table
 
     def caption(self) -> str:
         """The conditions under which the numbers hold."""
         how = "flat" if self.flat else "hierarchical"
         return (f"{self.library}, {self.conditions}; pre-layout, no wire load, ideal clock, {how}. SRAM is an estimate "
-                "from published figures (docs/synthesis.md): its access and setup times are only in the last column of "
-                "times.")
+                "from published figures (docs/synthesis.md): its access and setup times are only in the last column.")
 
 
 def ends(row: Row) -> str:

@@ -39,7 +39,9 @@ def main(options: argparse.Namespace) -> Body:
 
 def show(found: Report) -> Body:
     """Print a report, and return it as JSON."""
-    report.console().print(found.table())
+    console = report.console()
+    console.print(found.sizes())
+    console.print(found.paths())
     return json.loads(found.to_json())
 
 
