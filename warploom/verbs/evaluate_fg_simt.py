@@ -39,7 +39,7 @@ def cost(study: Study) -> Body:
                  [[round(value, 2) if isinstance(value, float) else value for value in row.values()]
                   for row in carried])
     return {"size": study.wanted.size, "groups": study.groups, "engine_units": [one.to_json() for one in units],
-            "engine_energy": rows, "energy": parts, "sensitivity": carried}
+            "engine_energy": rows, "engine_parts": parts, "sensitivity": carried}
 
 
 def _programs(study: Study, work: Work[Sized, R]) -> dict[str, R]:
