@@ -55,9 +55,9 @@ class AffineRegisters(wiring.Component):
     values : its operands, compact registers as constants.
     resolved, resolved_guard, resolved_pred : the same, uniform predicates as constants too, which is known later.
     late, known : its results, valid if it executes here: computed or loaded. If `late`, in the fourth cycle, or with an
-        operand that is not uniform the fifth, in which
-        the instruction and what it reads are the same, otherwise at once. Unspecified are the word of an instruction
-        without a register result, and the predicate of one without `pdst`.
+        operand that is not uniform the fifth, in which the instruction and what it reads are the same, otherwise at
+        once. Unspecified are the word of an instruction without a register result, and the predicate of one without
+        `pdst`.
     old : its destinations before it. A register or predicate that it does not write is not compact or uniform.
     write : the destinations get what is known, and become generic if nothing is; only with `advance`.
     expand : the destinations become generic; not together with `write`.
@@ -113,11 +113,11 @@ class AffineRegisters(wiring.Component):
         """What the next instruction names, and what is written."""
         known, changes, valid = self.known, self.write | self.expand, self.write & self.known.valid
         m.d.comb += self._strides.eq(known.word.stride.any())
-        written = self._write_late(m, words)
+        last = self._write_late(m, words)
         for number, found in zip(self.ahead.registers, self.registers.found, strict=True):
-            reader, is_written = words.read_port(domain="comb"), written.valid & (number == written.number)
+            reader, is_last = words.read_port(domain="comb"), last.valid & (number == last.number)
             m.d.comb += [reader.addr.eq(number),
-                         found.value.word.eq(Mux(is_written, written.word.as_value(), reader.data.as_value())),
+                         found.value.word.eq(Mux(is_last, last.word.as_value(), reader.data.as_value())),
                          found.value.affine.eq(self._affine.bit_select(number, 1)),
                          found.known.eq(self._compact.bit_select(number, 1))]
         for number, found in zip(self.ahead.predicates, self.predicates.found, strict=True):
@@ -134,7 +134,7 @@ class AffineRegisters(wiring.Component):
             ]
 
     def _write_late(self, m: Module, words: Memory) -> data.View:
-        """A word is written in the cycle behind: it is known late, and goes to all entries. Returns what is written."""
+        """A word is written in the cycle behind: it is known late, and goes to all entries. Returns the last one."""
         written = Signal(data.StructLayout({"valid": 1, "number": NUMBER_BITS, "word": COMPACT}), name="written_late")
         writer = words.write_port()
         m.d.sync += [written.valid.eq(self.write & self.writes), written.number.eq(self.dst),

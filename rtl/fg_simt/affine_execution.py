@@ -95,8 +95,7 @@ class AffineExecution(wiring.Component):
         with m.If(self.advance):
             m.d.sync += load.eq(load_of(m, self.ahead.op, self.ahead.modifiers))
         m.d.comb += [
-            *(getattr(registers, name).eq(i[name])
-              for name in ("operands", "writes", "dst", "pdst")),
+            *(getattr(registers, name).eq(i[name]) for name in ("operands", "writes", "dst", "pdst")),
             registers.guard.eq(self.guard), registers.pred.eq(Cat(i.pred, i.pred_not)),
             self.resolved.eq(registers.resolved_guard), registers.reset.eq(self.reset),
             registers.ahead.eq(self.ahead), registers.advance.eq(self.advance), registers.loaded.eq(rules.loaded),

@@ -19,7 +19,6 @@ THREADS = 32
 MOST = 2
 """The logarithm of the largest access."""
 
-
 LOAD = data.StructLayout({"valid": 1, "access": Access, "log_size": 2, "space": Space, "wide": 1})
 """An LD, if `valid`: its access, the logarithm of its bytes, its space, and whether the high address word counts."""
 
@@ -108,7 +107,8 @@ class LoadRules(wiring.Component):
         return address, legal
 
     def _wraps(self, m: Module) -> Value:
-        """Whether the address behind the last thread's element leaves 32 bits."""
+        """Whether the address behind the last thread's element leaves 32 bits: the bytes of all elements are a power of
+        two."""
         low, _, _ = self.operands
         first, wraps = (low.base + self.offset)[:32], Signal()
         with m.Switch(self.load.log_size):
