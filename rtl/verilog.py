@@ -43,6 +43,9 @@ JOINTS = frozenset((*(module_name(path.rpartition(".")[2]) for mechanism in MECH
                     *(f"dispatch_stage_{port}" for port in range(PIPE_PARAMETERS["dispatch_port"].high + 1))))
 """Modules of a datapath that mostly connect units; of several dispatch stages each has a number."""
 
+DIVIDED = frozenset({"control_processor"})
+"""Units whose parts stay modules for synthesis in a larger unit, too: as one module they are mapped worse."""
+
 _YOSYS = "import sys; from pyosys import libyosys; libyosys.run_pass('script ' + sys.argv[1])"
 
 _SCRIPT = """\
