@@ -33,9 +33,8 @@ class MicroBuilder(wiring.Component):
 
     def __init__(self) -> None:
         super().__init__({
-            "instruction": In(INSTRUCTION), "base": In(32), "stride": In(STRIDE_BITS),
-            "walked": In(1), "micro": Out(MICRO), "shared": Out(SLOTS),
-            "ahead": Out(AHEAD),
+            "instruction": In(INSTRUCTION), "base": In(32), "stride": In(STRIDE_BITS), "walked": In(1),
+            "micro": Out(MICRO), "shared": Out(SLOTS), "ahead": Out(AHEAD),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -48,8 +47,8 @@ class MicroBuilder(wiring.Component):
             micro.writes.eq(writes), micro.dst.eq(Mux(writes, i.dst, 0)), micro.pdst.eq(i.pdst),
             micro.guard.eq(Mux(votes, i.psrc, i.guard)), micro.guard_not.eq(Mux(votes, i.psrc_not, i.guard_not)),
             micro.pred.eq(i.psrc), micro.pred_not.eq(i.psrc_not | no_carry),
+            self.ahead.op.eq(micro.op), self.ahead.modifiers.eq(micro.modifiers),
         ]
-        m.d.comb += [self.ahead.op.eq(micro.op), self.ahead.modifiers.eq(micro.modifiers)]
         for numbers, named in (
             (self.ahead.registers, (i.src0, i.src1, i.src2, micro.dst)),
             (self.ahead.predicates, (micro.guard, micro.pred, micro.pdst)),
