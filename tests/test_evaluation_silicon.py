@@ -7,7 +7,9 @@ import pytest
 from work import in_this_process
 
 from warploom import points
+from warploom.arch.gpu import GpuConfig
 from warploom.cli import main
+from warploom.evaluation.latency import latencies
 from warploom.evaluation.silicon import Pair, agreements
 
 
@@ -49,7 +51,18 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         "conv": 1984, "cmult": 736, "bsearch": 2146}
     assert all(0.5 < entry["instructions"] / entry["chip_instructions"] < 2 for entry in by.values())
     assert [entry["what"] for entry in found["agreements"]] == ["warp instructions, tiny", "cycles, tiny"]
+    loads = {entry["what"]: entry["cycles"] for entry in found["latencies"] if entry["bytes"]}
+    assert loads["l1"] < loads["l2"] < loads["dram"]
     assert "How the model follows NVIDIA H200" in capsys.readouterr().out
+
+
+def test_latencies_follow_the_configuration():
+    """A chain of loads waits for what the configuration says, and nothing else."""
+    usual = GpuConfig.preset("k20x").with_settings(["sms=1"])
+    slower = usual.with_settings(["l1_latency=45", "l2_latency=300"])
+    before, after = ({(each.what, each.bytes): each.cycles for each in latencies(gpu)} for gpu in (usual, slower))
+    more = {what: round(after[what] - before[what]) for what in before}
+    assert all(more[what] == {"l1": 10, "l2": 210, "dram": 210}.get(what[0], 0) for what in more)
 
 
 @pytest.mark.parametrize(("arguments", "message"), [

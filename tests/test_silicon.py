@@ -15,16 +15,27 @@ from ptx_rows import FOLDER
 
 from warploom.kernels.expectation import Expectation
 from warploom.programs.library import names, program
-from warploom.silicon import record
+from warploom.silicon import latency, record
 from warploom.silicon.device import Silicon
 
 RECORDED_OPERANDS = silicon.recorded_operands()
 RECORDED = json.loads((Path(record.__file__).parent / "h200.json").read_text())
+LATENCIES = json.loads((Path(record.__file__).parent / "h200_latency.json").read_text())
 
 
 def test_the_gpu_is_named():
     assert (RECORDED["gpu"], RECORDED["driver"], RECORDED["cuda"]) == ("NVIDIA H200", "580.159.04", "13.0")
     assert list(RECORDED["programs"]) == names()
+
+
+def test_latencies_of_the_gpu():
+    """Each level of the memory is further away than the one before."""
+    assert [LATENCIES[key] for key in ("gpu", "driver", "cuda")] == ["NVIDIA H200", "580.159.04", "13.0"]
+    found = [(each["what"], each["cycles"]) for each in LATENCIES["latencies"]]
+    assert [what for what, _ in found] == (
+        [name for name, *_ in latency.ARITHMETIC] + ["shared"] + [what for what, *_ in latency.FOOTPRINTS])
+    loads = dict(found[len(latency.ARITHMETIC) :])
+    assert list(loads) == sorted(loads, key=loads.__getitem__) == ["shared", "l1", "l2", "dram"]
 
 
 @pytest.mark.parametrize("name", names())

@@ -1,5 +1,7 @@
 """`Steering`: the pipe of each instruction (docs/contract/pipes.md, *The pipe of an instruction*)."""
 
+from functools import cache
+
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Pipe, TimingClass
 from warploom.golden_model.integer import COPY
@@ -15,16 +17,8 @@ class Steering:
         self._schedulers = config.schedulers
         self._counts = config.shares_pipes
         self._waiting = [[0] * len(config.pipes) for _ in range(config.schedulers)]
-        slots = range(config.warps)
-        self._able = {int(each): [self._of_warp(config, each, slot) for slot in slots] for each in TimingClass}
+        self._able = _able(config)
         self._latencies = [{COPY, *map(int, pipe.timing_classes)} for pipe in config.pipes]
-
-    def _of_warp(self, config: SmConfig, timing_class: TimingClass, slot: int) -> tuple[int, ...]:
-        """The pipes that instructions of a class of a warp may go to; where they stay in order, one."""
-        pipes = config.serving(timing_class, slot)
-        if timing_class.pipe is Pipe.SP:
-            return pipes
-        return (pipes[slot // self._schedulers % len(pipes)],)
 
     def steer(self, fields: dict[str, int], slot: int) -> None:
         """An instruction of the slot's warp issues: its `fields` get its pipe, which is one for the class `unit`, and
@@ -43,3 +37,16 @@ class Steering:
         """An instruction of the slot's warp was dispatched."""
         if self._counts:
             self._waiting[slot % self._schedulers][pipe] -= 1
+
+
+@cache
+def _able(config: SmConfig) -> dict[int, list[tuple[int, ...]]]:
+    """By class and warp slot: the pipes that instructions of the class may go to; where they stay in order, one."""
+    return {int(each): [_of_warp(config, each, slot) for slot in range(config.warps)] for each in TimingClass}
+
+
+def _of_warp(config: SmConfig, timing_class: TimingClass, slot: int) -> tuple[int, ...]:
+    pipes = config.serving(timing_class, slot)
+    if timing_class.pipe is Pipe.SP:
+        return pipes
+    return (pipes[slot // config.schedulers % len(pipes)],)

@@ -24,15 +24,15 @@ WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 class Silicon:
     """The first NVIDIA GPU of this computer. Arrays, modules and launches are those of a `Gpu`; the driver compiles
     the PTX. Before each launch all arrays and variables are copied to the GPU, after it they are copied back.
-    `launches` are the names of the kernels that were launched.
+    `launches` are the names of the kernels that were launched, `cupy` is the library.
 
     Raises `ToolError` without CuPy, driver or GPU; its launches raise `LaunchError`, and what CuPy raises.
     """
 
     def __init__(self) -> None:
         try:
-            self._cupy: Any = importlib.import_module("cupy")
-            self._properties = self._cupy.cuda.runtime.getDeviceProperties(0)
+            self.cupy: Any = importlib.import_module("cupy")
+            self._properties = self.cupy.cuda.runtime.getDeviceProperties(0)
         except Exception as error:  # CuPy has an error of its own for each part that is missing
             raise ToolError(f"no GPU to record: {str(error).splitlines()[0]}; needs an NVIDIA GPU, its driver, and "
                             "CuPy (pip install cupy-cuda13x)") from None
@@ -46,7 +46,7 @@ class Silicon:
         """Names of the GPU and of its driver, and the CUDA version of the driver."""
         query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
         driver = subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()[0]
-        version = self._cupy.cuda.runtime.driverGetVersion()
+        version = self.cupy.cuda.runtime.driverGetVersion()
         return {"gpu": self._properties["name"].decode(), "driver": driver,
                 "cuda": f"{version // 1000}.{version % 1000 // 10}"}
 
@@ -75,12 +75,12 @@ class Silicon:
     def _load(self, module: Module) -> Any:
         """A module, compiled by the driver."""
         if module not in self._loaded:
-            self._loaded[module] = self._cupy.RawModule(path=str(module.path))
+            self._loaded[module] = self.cupy.RawModule(path=str(module.path))
         return self._loaded[module]
 
     def _place(self, size: int) -> int:
         """The address of new memory of so many bytes; it is never given back, as a `Gpu` does."""
-        memory = self._cupy.cuda.alloc(size)
+        memory = self.cupy.cuda.alloc(size)
         self._places[int(memory.ptr)] = memory
         return int(memory.ptr)
 

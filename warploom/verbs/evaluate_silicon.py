@@ -3,21 +3,27 @@
 from dataclasses import asdict, astuple
 
 from warploom import report
-from warploom.evaluation import silicon
+from warploom.arch.gpu import GpuConfig
+from warploom.evaluation import latency, silicon
 from warploom.evaluation.simulations import cases
 from warploom.evaluation.study import Study
 from warploom.verbs import Body
 
 
 def show(study: Study) -> Body:
-    """Every program on the GPU of the model, in each recorded size up to the wanted one."""
+    """Every program on the GPU of the model, in each recorded size up to the wanted one, and its latencies."""
+    assert isinstance(study.machine, GpuConfig)
     machines, pairs = study.configurations(), []
     for size in silicon.sizes(study.wanted.size):
         runs = study.runs(cases(study.names, size, machines))
         pairs += [silicon.pair(name, size, run) for name, of in runs.items() for run in of.values()]
+    latencies = latency.latencies(study.machine)
     agreements = silicon.agreements(pairs)
     chip = silicon.record()["gpu"]
     report.table(f"{study.preset} beside {chip}", silicon.COLUMNS, map(astuple, pairs))
     report.table(f"How the model follows {chip}", silicon.SUMMARIES, map(astuple, agreements))
+    report.table("Cycles from an instruction to the next one, which needs its result", latency.COLUMNS,
+                 map(astuple, latencies))
     return {"chip": chip, "programs": [asdict(pair) for pair in pairs],
-            "agreements": [asdict(agreement) for agreement in agreements]}
+            "agreements": [asdict(agreement) for agreement in agreements],
+            "latencies": [asdict(each) for each in latencies]}
