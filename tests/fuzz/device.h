@@ -23,7 +23,7 @@ HELPER f32 most(f32 a, f32 b) { return fmaxf(a, b); }
 HELPER f64 least(f64 a, f64 b) { return fmin(a, b); }
 HELPER f64 most(f64 a, f64 b) { return fmax(a, b); }
 HELPER f64 widened(f32 a) { return (f64)a; }
-// PTX keeps positions and lengths of bit fields below 256; above, what a GPU answers depends on how ptxas compiles it.
+// PTX keeps positions and lengths of bit fields below 256.
 HELPER u32 bit_field(u32 a, u32 at, u32 bits) {
     u32 d;
     asm("bfe.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(at & 255u), "r"(bits & 255u));
