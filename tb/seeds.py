@@ -24,7 +24,7 @@ def read(text: str) -> int:
     argument parsers print, for anything else."""
     if text == NEW:
         return secrets.randbelow(LIMIT)
-    if text.isdecimal() and int(text) < LIMIT:
+    if text.isdecimal() and len(text) <= len(str(LIMIT)) and int(text) < LIMIT:
         return int(text)
     raise argparse.ArgumentTypeError(f"{text}: must be a number from 0 to {LIMIT - 1}, or {NEW}")
 

@@ -58,6 +58,28 @@ def test_wrong_usage_exits_with_2(arguments, capsys):
     assert "usage: warploom" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("value", ["z" * 5000, "a b " * 1250, "9" * 5000], ids=["word", "words", "number"])
+@pytest.mark.parametrize("arguments", [
+    ["VALUE"], ["run", "bfs", "VALUE"], ["run", "bfs", "--other=VALUE"], ["run", "bfs", "--size", "VALUE"],
+    ["run", "bfs", "--size=VALUE"], ["run", "bfs", "--seed", "VALUE"], ["run", "bfs", "--blocks", "VALUE"],
+    ["synth", "--max-ps", "VALUEx"], ["compile", "a.ptx", "--window", "VALUE"],
+], ids=" ".join)
+def test_wrong_usage_shows_no_long_value_whole(arguments, value, capsys):
+    with pytest.raises(SystemExit) as exit_:
+        main([argument.replace("VALUE", value) for argument in arguments])
+    assert exit_.value.code == 2
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert value[:60] in line
+    assert "characters)" in line
+    assert len(line) < 600
+
+
+def test_a_sample_of_a_number_of_blocks_that_is_none(capsys):
+    with pytest.raises(SystemExit):
+        main(["run", "bfs", "--blocks", "many"])
+    assert "argument --blocks: many: must be a whole number of at least 2" in capsys.readouterr().err
+
+
 def test_fields_of_a_configuration_are_shown_by_part(capsys, tmp_path):
     path = tmp_path / "config.json"
     assert main(["config", "--preset", "small", "--set", "operands.window=4", "--json", str(path)]) == 0

@@ -16,10 +16,10 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from warploom import __version__
-from warploom.arch.errors import WarploomError, one_line
+from warploom.arch.errors import SHOWN, WarploomError, one_line, shorten, shown
 from warploom.evaluation.experiments import ALL, EXPERIMENTS
 from warploom.tb import seeds
 
@@ -156,9 +156,27 @@ def _wrong_with_folder(path: Path) -> int | None:
     return errno.ENOTDIR if not folder.is_dir() else None if os.access(folder, os.W_OK) else errno.EACCES
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose messages show long arguments shortened, like all errors."""
+
+    _given: Sequence[str] = ()
+    """The arguments that are parsed, and the values of those of the form --name=value."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        given = [*(sys.argv[1:] if args is None else args)]
+        self._given = [*given, *(argument.partition("=")[2] for argument in given)]
+        return super().parse_known_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        for value in sorted(self._given, key=len, reverse=True):
+            if len(value) > SHOWN:
+                message = message.replace(repr(value), shown(value)).replace(value, shorten(value))
+        super().error(one_line(message))
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="warploom", description=DESCRIPTION, epilog=EXAMPLES,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = _Parser(prog="warploom", description=DESCRIPTION, epilog=EXAMPLES,
+                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="version", version=f"warploom {__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for add in (_add_library, _add_run, _add_views, _add_compile, _add_verilog, _add_checks, _add_synth,
@@ -167,7 +185,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-_Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+_Verbs: TypeAlias = "argparse._SubParsersAction[_Parser]"
 """The subparsers to which verbs are added."""
 
 
@@ -264,9 +282,13 @@ def _add_blocks(verb: argparse.ArgumentParser) -> None:
 
 def _sample(text: str) -> int:
     """A number of blocks that a sample may have."""
-    count = int(text)
+    try:
+        count = int(text)
+    except ValueError:
+        count = 0
     if count < 2:
-        raise argparse.ArgumentTypeError("must be at least 2: the first block and the last one")
+        raise argparse.ArgumentTypeError(
+            f"{text}: must be a whole number of at least 2: the first block and the last one")
     return count
 
 
