@@ -51,6 +51,11 @@ def test_tests_never_use_compiled_modules() -> None:
     assert warploom.golden_model.sm.__file__.endswith(".py")
 
 
+def test_mypyc_takes_the_model(tmp_path: Path) -> None:
+    """Without the C compiler, which takes minutes."""
+    compiled.translate(tmp_path, "assert modules[0].sources")
+
+
 @pytest.mark.long
 def test_compiled_and_plain_models_are_equal_in_every_cycle(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

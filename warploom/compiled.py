@@ -25,12 +25,15 @@ INTERPRETED = (
 )
 """Modules that stay as they are: those that mypyc cannot compile, and those that take little of the time."""
 
-_BUILD = """
+_TRANSLATE = """
 import sys
 from mypyc.build import mypycify
+modules = mypycify(["--ignore-missing-imports", *sys.argv[1:]], opt_level="2", debug_level="0")
+"""
+
+_COMPILE = """
 from setuptools import setup
-setup(name="golden_model", script_args=["build_ext", "--inplace"],
-      ext_modules=mypycify(["--ignore-missing-imports", *sys.argv[1:]], opt_level="2", debug_level="0"))
+setup(name="golden_model", script_args=["build_ext", "--inplace"], ext_modules=modules)
 """
 
 LOG = "compiled.log"
@@ -73,19 +76,25 @@ def in_use() -> bool:
     return package is not None and list(package.__path__) != [str(ROOT.joinpath(*PACKAGE.split(".")))]
 
 
-def _make(folder: Path) -> None:
-    """Copy the sources to a folder, and compile them there."""
+def translate(folder: Path, and_then: str = "") -> None:
+    """Copy the sources to a folder, let mypyc translate them to C there, and run Python's `and_then` on its `modules`.
+    Raises `ToolError`."""
     for name in FOLDERS:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "warploom" / "__init__.py", folder / "warploom")
     model = folder.joinpath(*PACKAGE.split("."))
     modules = [path for path in sorted(model.rglob("*.py"))
                if path.name != "__init__.py" and not str(path.relative_to(model)).startswith(INTERPRETED)]
-    command = [sys.executable, "-c", _BUILD, *[str(path.relative_to(folder)) for path in modules]]
+    command = [sys.executable, "-c", _TRANSLATE + and_then, *[str(path.relative_to(folder)) for path in modules]]
     with (folder / LOG).open("w") as log:
         status = processes.run(command, folder, log)
     if status:
         raise ToolError(f"{folder / LOG}: mypyc, or the C compiler, cannot compile the model: see the log")
+
+
+def _make(folder: Path) -> None:
+    """Compile the sources in a folder."""
+    translate(folder, _COMPILE)
     for made in ("build", ".mypy_cache", "warploom/arch"):
         shutil.rmtree(folder / made)
 

@@ -54,7 +54,18 @@ class Beat(NamedTuple):
 class State(Enum):
     """The states of a bank."""
 
-    RUN, DIRTY, READ, MODIFY, VICTIM, WRITE, WRITTEN, FETCH, FILL, AGAIN, FAULT, CLEAR = (auto() for _ in range(12))
+    RUN = auto()
+    DIRTY = auto()
+    READ = auto()
+    MODIFY = auto()
+    VICTIM = auto()
+    WRITE = auto()
+    WRITTEN = auto()
+    FETCH = auto()
+    FILL = auto()
+    AGAIN = auto()
+    FAULT = auto()
+    CLEAR = auto()
 
 
 @dataclass
