@@ -36,7 +36,7 @@ def seconds(shape: str, count: int) -> float:
     return taken
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_growth(shape):
     """The least of three measurements counts: other processes on the machine only add time."""

@@ -89,6 +89,16 @@ def backward(count: int) -> str:
     return _HEAD + _entry(lines())
 
 
+def sequence(count: int) -> str:
+    """Loops one after the other, each with a counter of its own."""
+    def lines() -> Iterator[str]:
+        for n in range(count // 5):
+            yield f"mov.u32 %v{n}, 0; L{n}: mad.lo.s32 %r2, %r2, %r2, %v{n}; add.s32 %v{n}, %v{n}, 1;"
+            yield f"setp.lt.s32 %q, %v{n}, 9; @%q bra L{n};"
+        yield "st.global.u32 [%rd1], %r2;"
+    return _HEAD + _entry(lines(), f".reg .b32 %v<{count // 5}>;")
+
+
 def nested(count: int) -> str:
     """Nested loops, one level for every 50 instructions, each with a counter; the rest is in the innermost loop."""
     depth = count // 50
@@ -117,6 +127,7 @@ def entries(count: int) -> str:
 
 SHAPES: dict[str, Callable[[int], str]] = {
     function.__name__: function
-    for function in (straight, one_line, registers, live, predicates, branches, backward, nested, calls, entries)
+    for function in (straight, one_line, registers, live, predicates, branches, backward, sequence, nested, calls,
+                     entries)
 }
 """By name of the shape: a function of the approximate number of instructions that returns PTX with an entry `large`."""
