@@ -12,11 +12,12 @@ from warploom.compiler.ir import Half
 class Unit:
     """Virtual registers that get one physical register, or an aligned pair of them.
 
-    `members[h]` are the registers of half h (a single register has only half 0), and `degree` counts their edges.
+    `members[h]` are the registers of half h (a single register has only half 0), and `weight` counts them and their
+    edges: what it costs to look at all of them.
     """
 
     members: list[list[int]]
-    degree: int
+    weight: int
     size: int = field(init=False)  # physical registers: 1 or 2
 
     def __post_init__(self) -> None:
@@ -41,7 +42,7 @@ class Units:
             halves = [number]
             if register.half is Half.LOW and number + 1 in interference.registers:
                 halves.append(number + 1)
-            unit = Unit([[n] for n in halves], sum(len(self.edges.of(n)) for n in halves))
+            unit = Unit([[n] for n in halves], sum(1 + len(self.edges.of(n)) for n in halves))
             self.of.update((n, (unit, half)) for half, n in enumerate(halves))
         for _, destination, source in sorted(interference.copies, reverse=True):
             self._join(destination, source)
@@ -60,21 +61,21 @@ class Units:
     def _join(self, first: int, second: int) -> None:
         """Join two registers, and in pairs their partners, into one unit, unless that is impossible."""
         (kept, kept_half), (gone, gone_half) = self.of[first], self.of[second]
-        if (kept.size, kept.degree) < (gone.size, gone.degree):
+        if (kept.size, kept.weight) < (gone.size, gone.weight):
             (kept, kept_half), (gone, gone_half) = (gone, gone_half), (kept, kept_half)
         if kept is gone or (gone.size == 2 and kept_half != gone_half):
             return
         halves = [(kept_half, 0)] if gone.size == 1 else [(0, 0), (1, 1)]
         if any(self._touch(kept, k, gone, g) for k, g in halves):
             return
-        kept.degree += gone.degree
+        kept.weight += gone.weight
         for k, g in halves:
             kept.members[k] += gone.members[g]
             self.of.update((n, (kept, k)) for n in gone.members[g])
 
     def _touch(self, first: Unit, half: int, second: Unit, other_half: int) -> bool:
         """True if a half of a unit may not share a register with a half of another."""
-        if first.degree < second.degree:
+        if first.weight < second.weight:
             first, half, second, other_half = second, other_half, first, half
         return any(self.of[other] == (first, half) for n in second.members[other_half]
                    for other in self.edges.of(n).tolist())

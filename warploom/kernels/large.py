@@ -68,6 +68,12 @@ def predicates(count: int) -> str:
     return _HEAD + _entry(lines(), f".reg .pred %p<{count}>;")
 
 
+def copies(count: int) -> str:
+    """Copies of one register, each changed; nothing else is live."""
+    changed = (f"mov.b32 %v{n}, %w; add.s32 %v{n}, %v{n}, {n};" for n in range(count // 2))
+    return _HEAD + _entry(changed, f".reg .b32 %w, %v<{count // 2}>;")
+
+
 def branches(count: int) -> str:
     """A chain of conditionals, of ten instructions each."""
     def lines() -> Iterator[str]:
@@ -127,7 +133,7 @@ def entries(count: int) -> str:
 
 SHAPES: dict[str, Callable[[int], str]] = {
     function.__name__: function
-    for function in (straight, one_line, registers, live, predicates, branches, backward, sequence, nested, calls,
-                     entries)
+    for function in (straight, one_line, registers, live, predicates, copies, branches, backward, sequence, nested,
+                     calls, entries)
 }
 """By name of the shape: a function of the approximate number of instructions that returns PTX with an entry `large`."""
