@@ -125,6 +125,35 @@ def test_a_damaged_text_is_made_again(capsys, name, damage):
     assert capsys.readouterr().err == f"warploom: warning: {path} is damaged: made again\n"
 
 
+def to_folder(path: Path) -> None:
+    """A folder in the place of a file."""
+    path.unlink()
+    path.mkdir()
+
+
+def to_file(path: Path) -> None:
+    """A file in the place of the folder of a file."""
+    shutil.rmtree(path.parent)
+    path.parent.touch()
+
+
+def to_link(path: Path) -> None:
+    """A link to nowhere in the place of the folder of a file."""
+    shutil.rmtree(path.parent)
+    path.parent.symlink_to("nowhere")
+
+
+@pytest.mark.parametrize("change", [to_folder, to_file, to_link])
+@pytest.mark.parametrize("name", ["text", "record"])
+def test_an_entry_of_another_kind_of_file_is_made_again(capsys, name, change):
+    store.text(KEY, lambda _: '{"a": 1}')
+    change(KEY.path / name)
+    assert store.get(KEY) is None
+    assert store.text(KEY, lambda _: '{"a": 2}') == {"a": 2}
+    assert "damaged" in capsys.readouterr().err or change is to_link  # which is an absent entry
+    assert store.text(KEY, no_more) == {"a": 2}
+
+
 def test_a_text_that_cannot_be_decoded_is_made_again(capsys):
     store.text(KEY, lambda _: "[1]")
     assert store.get(KEY, lambda text: json.loads(text)["a"]) is None

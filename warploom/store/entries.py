@@ -131,7 +131,11 @@ def _clear(path: Path) -> None:
 
 def remove(path: Path) -> None:
     """Remove the folder of an entry, under its lock."""
-    (path / RECORD).unlink(missing_ok=True)  # first: from now on the rest is invalid
+    if path.is_symlink() or path.is_file():  # what no process of ours makes
+        path.unlink()
+        return
+    if not (path / RECORD).is_dir():
+        (path / RECORD).unlink(missing_ok=True)  # first: from now on the rest is invalid
     shutil.rmtree(path, ignore_errors=True)
 
 

@@ -35,6 +35,8 @@ def load(path: Path, decode: Callable[[str], Value]) -> Value | None:
         seal, _, content = path.read_bytes().partition(b"\n")
     except FileNotFoundError:
         return None
+    except (IsADirectoryError, NotADirectoryError):
+        raise DamagedError(path) from None
     if seal != _seal(path.name, content):
         raise DamagedError(path)
     with decoding(path):
