@@ -65,8 +65,9 @@ def known(operand: Operand) -> int | None:
 class Emitter:
     """The nodes of one instruction under construction. Errors are `PtxError` at the instruction's place."""
 
-    def __init__(self, function: Function, instruction: ptx.Instruction, carry: VirtualRegister) -> None:
-        self.function, self.instruction, self.carry = function, instruction, carry
+    def __init__(self, function: Function, instruction: ptx.Instruction, carry: VirtualRegister,
+                 borrow: bool | None) -> None:
+        self.function, self.instruction, self.carry, self._borrow = function, instruction, carry, borrow
         self.supports = ""  # the forms of this instruction, for messages
         self.nodes: list[Node | Label] = []
         self.types = [m for m in instruction.modifiers if m in ptx.TYPE_BYTES]
@@ -78,6 +79,13 @@ class Emitter:
     def type(self) -> str:
         """The last type of the opcode."""
         return self.types[-1]
+
+    @property
+    def carry_in(self) -> Predicate:
+        """The carry flag, as this instruction reads it (`warploom.compiler.carry`)."""
+        if self._borrow is None:
+            self.fail("the carry flag is that of an addition or that of a subtraction, as the path or a guard says")
+        return self.carry, self._borrow != (self.instruction.opcode == "subc")
 
     def fail(self, message: str) -> NoReturn:
         """Raise the error, at this instruction."""

@@ -18,6 +18,7 @@ from warploom.compiler import (  # noqa: F401 - the families register themselves
     lower_warp,
     ptx,
 )
+from warploom.compiler.carry import flags
 from warploom.compiler.emitter import Emitter, width
 from warploom.compiler.ir import Function, Label, Node, RegisterClass, VirtualRegister
 from warploom.compiler.registry import TABLE, supported
@@ -34,11 +35,11 @@ def lower(kernel: ptx.Kernel, *, optimise: bool = True) -> Function:
     for name, type_ in kernel.registers.items():
         function.names[name] = _registers(function, name, type_)
     carry = function.new(RegisterClass.PREDICATE)
-    for item in kernel.body:
+    for item, borrow in zip(kernel.body, flags(kernel.body), strict=True):
         if isinstance(item, ptx.Label):
             function.body.append(Label(item.name))
         else:
-            function.body += _lower_instruction(Emitter(function, item, carry))
+            function.body += _lower_instruction(Emitter(function, item, carry, borrow))
     if not _ends(function):
         function.body.append(Node(Op.EXIT, line=kernel.body[-1].line if kernel.body else kernel.line))
     if optimise:

@@ -67,10 +67,10 @@ def add(e: Emitter) -> None:
 
 @lowers("addc", "subc", types=(*INT32, *INT64), supports="32- and 64-bit integers, .cc")
 def add_carry(e: Emitter) -> None:
-    """addc, subc: the carry flag is one predicate of the kernel, a borrow after sub.cc."""
+    """addc, subc."""
     op = Op.IADD if e.instruction.opcode == "addc" else Op.ISUB
     d, a, b = e.unpack(e.type, e.type, e.type)
-    _sum(e, op, d, a, b, carry_in=(e.carry, False), carry_out=e.carry if e.flag("cc") else None)
+    _sum(e, op, d, a, b, carry_in=e.carry_in, carry_out=e.carry if e.flag("cc") else None)
 
 
 def _sum(e: Emitter, op: Op, d: Target, a: Words, b: Words, *, carry_in: Predicate = (None, False),
@@ -126,7 +126,7 @@ def mad(e: Emitter) -> None:
     """mad and madc: a * b + c, with carry in and out."""
     t = e.type
     with_carry = e.instruction.opcode == "madc"
-    carry_in: Predicate = (e.carry if with_carry else None, False)
+    carry_in: Predicate = e.carry_in if with_carry else (None, False)
     carry_out = e.carry if t not in INT16 and e.flag("cc") else None
     if not with_carry and carry_out is None and t not in INT64 and e.flag("wide"):
         _mad_wide(e)
