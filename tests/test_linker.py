@@ -149,6 +149,13 @@ def test_entry_must_be_named_and_exist() -> None:
         link(parse(""))
 
 
+def test_of_many_entries_a_message_names_the_first_ones() -> None:
+    module = parse("".join(f".entry e{n}() {{ ret; }}\n" for n in range(3000)), "many.ptx")
+    for name, message in ((None, r"the file has 3000 \(e0, "), ("none", "there is no entry 'none'; entries: e0, ")):
+        with pytest.raises(PtxError, match=message + r".*, e19 and 2,980 more\)?$"):
+            link(module, name)
+
+
 @pytest.mark.parametrize("text", [".func f() { ret; } .func f() { ret; }", ".global .b32 v; .const .b32 v;"])
 def test_second_definition(text: str) -> None:
     with pytest.raises(PtxError, match="is defined twice"):

@@ -32,6 +32,17 @@ def shown(value: object) -> str:
         return "a value with more than 4,300 digits"
 
 
+LISTED = 20
+"""Maximum names of a file that a message lists."""
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names of a user's file for a message; of many the first ones, and how many more there are."""
+    found = list(names)
+    more = f" and {len(found) - LISTED:,} more" if len(found) > LISTED else ""
+    return ", ".join(found[:LISTED]) + more
+
+
 def one_line(message: str) -> str:
     """A message as it is printed: line ends and the like, which may come from a user's names, become escapes, and very
     long words are shortened."""

@@ -1,6 +1,6 @@
 """Links a parsed module to one flat `ptx.Kernel`: the last step in which PTX has scopes, functions and calls."""
 
-from warploom.arch.errors import PtxError
+from warploom.arch.errors import PtxError, listed
 from warploom.compiler import callparams, images, ptx
 from warploom.compiler.inline import Inliner
 from warploom.compiler.scopes import Meaning, Scope
@@ -76,7 +76,7 @@ def _variables(module: ptx.Module) -> dict[str, ptx.Variable]:
 
 def _entry(functions: dict[str, ptx.Function], name: str | None) -> ptx.Function:
     entries = {function.name: function for function in functions.values() if function.is_entry and function.body}
-    names = ", ".join(entries) or "none"
+    names = listed(entries)
     if not entries:
         raise PtxError("has no kernel (.entry with a body); compile CUDA with nvcc -ptx")
     if name is None and len(entries) != 1:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warploom.arch.errors import LaunchError, nearest, shown
+from warploom.arch.errors import LaunchError, listed, nearest, shown
 from warploom.arch.launch import Buffer, Locality
 from warploom.arch.program import Program
 from warploom.compiler.compile import compile_ptx, read_ptx
@@ -46,7 +46,7 @@ class Module:
     def __getitem__(self, entry: str) -> Kernel:
         """The kernel of this name, as the PTX has it. Raises `LaunchError` if there is none, and `PtxError`."""
         if entry not in self.entries:
-            raise LaunchError(f"{self.path}: no kernel {shown(entry)}; it has {', '.join(self.entries)}"
+            raise LaunchError(f"{self.path}: no kernel {shown(entry)}; it has {listed(self.entries)}"
                               f"{nearest(str(entry), self.entries)}")
         return Kernel(self._gpu, self, _compiled(self.text, str(self.path), entry))
 
