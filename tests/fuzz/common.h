@@ -50,6 +50,8 @@ HELPER s32 quotient(s32 a, s32 b) { return b == 0 || b == -1 ? a : a / b; }
 HELPER s32 rest(s32 a, s32 b) { return b == 0 || b == -1 ? a : a % b; }
 HELPER s64 quotient(s64 a, s64 b) { return b == 0 || b == -1 ? a : a / b; }
 HELPER s64 rest(s64 a, s64 b) { return b == 0 || b == -1 ? a : a % b; }
+HELPER s128 quotient(s128 a, s128 b) { return b == 0 || b == -1 ? a : a / b; }
+HELPER s128 rest(s128 a, s128 b) { return b == 0 || b == -1 ? a : a % b; }
 HELPER s32 absolute(s32 a) { return a < 0 ? sub(0, a) : a; }
 HELPER s64 absolute(s64 a) { return a < 0 ? sub((s64)0, a) : a; }
 HELPER f32 known(f32 a) { return a == a ? a : 1.5f; }

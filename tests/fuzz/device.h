@@ -243,3 +243,29 @@ HELPER void patient(u32 *lock, volatile u32 *at, u32 by) { // gives up after mor
         break;
     }
 }
+// The carry flag between additions and subtractions: a subtraction sets it where nothing was borrowed.
+HELPER u32 flag_of_difference(u32 a, u32 b, u32 c, u32 d) {
+    u32 e, f, g;
+    asm("sub.cc.u32 %0, %3, %4; addc.cc.u32 %1, %5, %6; subc.u32 %2, %3, %5;"
+        : "=&r"(e), "=&r"(f), "=r"(g) : "r"(a), "r"(b), "r"(c), "r"(d));
+    return e ^ f * 3 ^ g * 5;
+}
+HELPER u32 flag_of_product(u32 a, u32 b, u32 c, u32 d) {
+    u32 e, f, g;
+    asm("mad.lo.cc.u32 %0, %3, %4, %5; subc.cc.u32 %1, %5, %6; madc.hi.u32 %2, %3, %4, %6;"
+        : "=&r"(e), "=&r"(f), "=r"(g) : "r"(a), "r"(b), "r"(c), "r"(d));
+    return e ^ f * 3 ^ g * 5;
+}
+HELPER u32 flag_of_guarded(u32 a, u32 b, u32 c, u32 d) { // a second difference in some lanes
+    u32 e, f, g;
+    asm("{ .reg .pred p; setp.lt.u32 p, %3, %5; sub.cc.u32 %0, %3, %4; @p sub.cc.u32 %0, %5, %6;\n"
+        "madc.lo.cc.u32 %1, %3, %4, %5; subc.u32 %2, %5, %6; }"
+        : "=&r"(e), "=&r"(f), "=r"(g) : "r"(a), "r"(b), "r"(c), "r"(d));
+    return e ^ f * 3 ^ g * 5;
+}
+HELPER u64 flag_of_sum(u64 a, u64 b, u64 c, u64 d) {
+    u64 e, f, g, h;
+    asm("add.cc.u64 %0, %4, %5; subc.cc.u64 %1, %6, %7; subc.cc.u64 %2, %4, %6; addc.u64 %3, %5, %7;"
+        : "=&l"(e), "=&l"(f), "=&l"(g), "=l"(h) : "l"(a), "l"(b), "l"(c), "l"(d));
+    return e ^ f * 3 ^ g * 5 ^ h * 7;
+}

@@ -11,7 +11,7 @@ from fuzz.scope import Dice, Names, Scope
 from fuzz.templates import LISTS, TYPES, UNSIGNED
 from fuzz.tree import STATEMENT, Node
 
-VERSION = 11
+VERSION = 12
 """The version; changes whenever a seed generates another program."""
 
 ROW = {"u8": ("m8", 16), "u16": ("m16", 8), "u32": ("m32", 8), "u64": ("m64", 4), "f32": ("mf", 4), "f64": ("md", 2)}

@@ -136,3 +136,22 @@ static inline u32 guard_changes(u32 a, u32 b, u32 c) {
 }
 static inline u64 in_place(u64 a, u64 b, u32 places) { return b - __umul64hi(b, a * b << (places & 63)); }
 static inline u32 without(u32 a, u32 b, u32 c) { return a < b && a <= c ? b : c; }
+static inline u32 flag_of_difference(u32 a, u32 b, u32 c, u32 d) {
+    u64 sum = (u64)c + d + (a >= b);
+    return (a - b) ^ (u32)sum * 3 ^ (a - c - (sum >> 32 == 0)) * 5;
+}
+static inline u32 flag_of_product(u32 a, u32 b, u32 c, u32 d) {
+    u64 product = (u64)a * b;
+    u32 low = (u32)product + c, borrow = low >= c;
+    return low ^ (c - d - borrow) * 3 ^ ((u32)(product >> 32) + d + (c >= (u64)d + borrow)) * 5;
+}
+static inline u32 flag_of_guarded(u32 a, u32 b, u32 c, u32 d) {
+    u32 x = a < c ? c : a, y = a < c ? d : b;
+    u64 sum = (u64)(a * b) + c + (x >= y);
+    return (x - y) ^ (u32)sum * 3 ^ (c - d - (sum >> 32 == 0)) * 5;
+}
+static inline u64 flag_of_sum(u64 a, u64 b, u64 c, u64 d) {
+    u64 sum = a + b;
+    bool first = sum >= a, second = c < (u128)d + first, third = a < (u128)c + second;
+    return sum ^ (c - d - first) * 3 ^ (a - c - second) * 5 ^ (b + d + !third) * 7;
+}
