@@ -88,7 +88,7 @@ def test_shrinking_keeps_what_matters() -> None:
     program = next(program for program in map(generate, range(100)) if fails([program])[0])
     small = shrink(program, fails, lambda _: None)
     assert fails([small]) == [True]
-    assert len(small.source()) < 2000 and not small.functions
+    assert len(small.source()) < 1800 and not small.functions
     with pytest.raises(ValueError, match="does not fail"):
         shrink(program, lambda programs: [False for _ in programs])
 

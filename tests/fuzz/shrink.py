@@ -57,12 +57,13 @@ def _variant(program: Program, edits: list[Edit], label: int | None) -> Program:
             _apply(root, path, first[path])
     *functions, tree = root.kids
     text = str(root)
-    functions = [function for function in functions if text.count(_name(function)) > 1]
+    functions = [function for function in functions if _uses(text, function) > _uses(str(function), function)]
     return replace(program, tree=tree, functions=functions, label=label)
 
 
-def _name(function: Node) -> str:
-    return re.search(r"f_\d+_\d+", function.text)[0]
+def _uses(text: str, function: Node) -> int:
+    """Uses of a function in a text; its own text has one or, if there is a copy that changes no array, more."""
+    return text.count(re.search(r"f_\d+_\d+", function.text)[0])
 
 
 def _apply(node: Node, path: Path, change: Callable[[Node], list[Node]]) -> None:
