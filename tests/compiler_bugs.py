@@ -86,6 +86,7 @@ LOWER = (
     Bug("lower_integer:mad", "signed = high and is_signed(t)", "signed = False",
         "the high word of signed products with an addend"),
     Bug("lower_integer:dp2a", "first + k) | 8", "first + k) | 0", "the sign of dp2a's bytes"),
+    Bug("carry:flags", "yield flag", "yield _subtracts(item)", "addc reads a borrow after a subtraction"),
     Bug("lower_integer:put", "width_of(e.type) == 16", "False", "16-bit results keep what lies above"),
     Bug("lower_compare:Comparison.__init__", 'if self.type == "s16":', "if False:", "16-bit comparisons are unsigned"),
     Bug("lower_convert:_integer", "if low > lowest:", "if False:", "saturation of negative numbers"),

@@ -25,7 +25,7 @@ PROGRAMS = 2048
 """Programs of the long regression, with those of earlier calls."""
 
 
-@pytest.mark.sample(60)
+@pytest.mark.sample(110)
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_stored_programs(path: Path) -> None:
     """Like all functional runs of tests, these are also simulated, and their traces checked."""
@@ -33,7 +33,7 @@ def test_stored_programs(path: Path) -> None:
 
 
 def test_programs_are_stored() -> None:
-    assert len(PATHS) > 100
+    assert len(PATHS) > 200
 
 
 # ------------------------------------------------------------ the check can fail
