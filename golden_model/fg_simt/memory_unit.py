@@ -86,6 +86,7 @@ class MemoryUnit:
         self._outstanding = {False: 0, True: 0}
         self.in_flight = 0
         self.fault: Fault | None = None
+        self._found: Fault | None = None  # the fault of the row that has arrived in the cycle before
         self.requests = {False: 0, True: 0}
         self.bytes = 0
 
@@ -139,6 +140,7 @@ class MemoryUnit:
         self._retire()
         self._send(room)
         self._take_answers()
+        self.fault, self._found = self.fault or self._found, None
         if self._first is None and self._queue:
             self._first = self._queue.popleft()
         self._arrive(cycle)
@@ -286,14 +288,14 @@ class MemoryUnit:
         return [thread for thread in row.threads if int(address[thread]) // LINE == line], Request(line * LINE, True)
 
     def _arrive(self, cycle: int) -> None:
-        """A row enters the SMRQ; an illegal address stops the kernel instead."""
+        """A row enters the SMRQ, without the threads whose address is illegal."""
         while self._arriving and self._arriving[0][0] == cycle:
             _, row = self._arriving.popleft()
             causes = [int(cause) for cause in row.access.lanes.cause[row.threads] if cause]
-            if causes and self.fault is None:
-                self.fault = Fault(Cause(causes[0]), row.access.micro.pc)
-            if not causes:
-                self._queue.append(row)
+            if causes:
+                self._found = Fault(Cause(causes[0]), row.access.micro.pc)
+            row.threads = [thread for thread in row.threads if not row.access.lanes.cause[thread]]
+            self._queue.append(row)
 
     def observe(self) -> list[int]:
         """See `warploom.golden_model.observation.Part`."""

@@ -51,7 +51,7 @@ class AddressLane(wiring.Component):
         given, about = self.placed, self.placed.about
         high = Mux(about.wide, given.high, 0)
         offset, home, last = Signal(32), Signal(32), Signal(33)
-        inside, outside, legal = Signal(len(WINDOWS)), Signal(), Signal()
+        inside, bus = Signal(len(WINDOWS)), Signal()
         is_generic = about.space == Space.GENERIC.value
         is_global = Cat(high == word for word in HIGH_WORDS).any()
         m.d.comb += offset.eq(given.low + about.offset)
@@ -60,12 +60,11 @@ class AddressLane(wiring.Component):
             with m.If(inside[number]):
                 m.d.comb += [home.eq(given.homes[number]), last.eq(about.last[number])]
         written = Cat(inside[number] for number, space in enumerate(WINDOWS) if space in READ_ONLY).any()
-        m.d.comb += [
-            outside.eq(last[32] | (offset > last[:32]) | (about.writes & written)),
-            legal.eq(Mux(inside.any(), ~outside, is_global)),
+        m.d.comb += [  # the comparison of offsets comes last
+            bus.eq(Mux(inside.any(), last[32] | (about.writes & written), ~is_global)
+                   | (inside.any() & (offset > last[:32]))),
             self.address.eq(given.low + about.offset + home),
-            self.cause.eq(Mux(legal, Mux(_misaligned(offset, about.log_size), Cause.MISALIGNED, Cause.NONE),
-                              Cause.BUS)),
+            self.cause.eq(Mux(bus, Cause.BUS, Mux(_misaligned(offset, about.log_size), Cause.MISALIGNED, Cause.NONE))),
         ]
         return m
 

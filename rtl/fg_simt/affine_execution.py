@@ -1,6 +1,8 @@
 # amaranth: UnusedElaboratable=no
 """Affine execution in the control processor (docs/contract/fg_simt.md, *Affine execution*; [AFFINE], section 3.2)."""
 
+from typing import Any
+
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
@@ -14,7 +16,7 @@ from warploom.rtl.fg_simt.address import NAMES
 from warploom.rtl.fg_simt.affine import AHEAD, AffineRegisters
 from warploom.rtl.fg_simt.control_ports import LAUNCH_BLOCK
 from warploom.rtl.fg_simt.load_rules import LOAD, LoadRules, load_of
-from warploom.rtl.fg_simt.micro import HOLDS, MICRO
+from warploom.rtl.fg_simt.micro import HOLDS, ISSUED, MICRO, MicroDecoder, collect
 from warploom.rtl.fg_simt.shared_loads import NUMBER_BITS
 from warploom.rtl.observation import Shown, gather, probe_port, show
 
@@ -39,8 +41,9 @@ class AffineExecution(wiring.Component):
     number, hit, word : the number of the word of a uniform load, whether it is in the shared-load cache, and the word,
         from the third cycle on.
     act, room : it is to be executed now; the SIQ has room.
+    collects : it sends a `collect` of its guard instead, if there is room.
     misses : it needs the word of a uniform load, and begins again when that is in the cache.
-    sends, sent : it sends this operation, if there is room.
+    sends, sent : it sends this operation, decoded, if there is room.
     ends : if there is room, it is over, whether it sends anything or not. Otherwise `act` follows in the next cycle, or
         a fault.
 
@@ -57,7 +60,8 @@ class AffineExecution(wiring.Component):
             "reset": In(1), "micro": In(MICRO), "guard": In(HOLDS), "resolved": Out(HOLDS),
             "whole": In(1), "block": In(LAUNCH_BLOCK),
             "ahead": In(AHEAD), "advance": In(1), "number": Out(NUMBER_BITS), "hit": In(1), "word": In(32),
-            "act": In(1), "room": In(1), "misses": Out(1), "sends": Out(1), "sent": Out(MICRO), "ends": Out(1),
+            "act": In(1), "collects": In(1), "room": In(1), "misses": Out(1),
+            "sends": Out(1), "sent": Out(ISSUED), "ends": Out(1),
             **(probe_port(self.observe()) if probe else {}),
         })
 
@@ -107,9 +111,10 @@ class AffineExecution(wiring.Component):
         ]
 
     def _send(self, m: Module, rules: LoadRules) -> None:
-        """The operation with its resolved operands, what is known of its results, or its destinations before it."""
-        i, sent, registers = self.micro, self.sent, self._registers
-        known, old = registers.known, registers.old
+        """The operation with its resolved operands, or a MOV of what is known of its results, or of its destinations
+        before it. Both are decoded before it is known which one is sent."""
+        m.submodules.plain, m.submodules.move = plain, move = MicroDecoder(), MicroDecoder()
+        i, sent, registers = self.micro, plain.micro, self._registers
         m.d.comb += [
             sent.eq(i), sent.operands.eq(registers.resolved),
             Cat(sent.guard, sent.guard_not).eq(self.resolved),
@@ -118,25 +123,33 @@ class AffineExecution(wiring.Component):
         if self._affine.has_memory:
             with m.If(rules.vector):
                 m.d.comb += sent.kind.eq(Kind.VECTOR)
+        with m.If(self.collects):
+            collect(m, sent, i, self.resolved)
+        self._move(m, move.micro)
+        moves = (self._expands & ~self.collects) | (registers.known.valid & ~self.collects)
+        m.d.comb += self.sent.eq(Mux(moves, move.issued, plain.issued))
+
+    def _move(self, m: Module, sent: Any) -> None:
+        """A MOV of a constant and a constant predicate."""
+        i, known, old = self.micro, self._registers.known, self._registers.old
+        m.d.comb += [
+            sent.eq(i), Cat(sent.guard, sent.guard_not).eq(self.resolved),
+            sent.kind.eq(Kind.COMPUTE), sent.unit.eq(Unit.EITHER), sent.latency.eq(1),
+            sent.op.eq(Op.MOV.value), sent.modifiers.eq(0), sent.offset.eq(0), sent.operands.eq(0),
+        ]
         with m.If(self._expands):
-            self._give(m, old.compact, old.word, old.uniform, old.holds)
+            self._give(m, sent, old.compact, old.word, old.uniform & old.holds)
             m.d.comb += [
                 sent.mask.eq(-1), Cat(sent.guard, sent.guard_not).eq(PT),
                 sent.writes.eq(old.compact), sent.dst.eq(Mux(old.compact, i.dst, 0)),
                 sent.pdst.eq(Mux(old.uniform, i.pdst, PT)),
             ]
-        with m.Elif(known.valid):
-            self._give(m, i.writes, known.word, i.pdst != PT, known.holds)
+        with m.Else():
+            self._give(m, sent, i.writes, known.word, (i.pdst != PT) & known.holds)
 
-    def _give(self, m: Module, has_word: Value, word: data.View, has_verdict: Value, holds: Value) -> None:
-        """A MOV of a constant and a constant predicate."""
-        sent = self.sent
-        m.d.comb += [
-            sent.kind.eq(Kind.COMPUTE), sent.unit.eq(Unit.EITHER), sent.latency.eq(1),
-            sent.op.eq(Op.MOV.value), sent.modifiers.eq(0), sent.offset.eq(0),
-            Cat(sent.pred, sent.pred_not).eq(Cat(Const(PT, 3), ~(has_verdict & holds))),
-            sent.operands.eq(0),
-        ]
+    @staticmethod
+    def _give(m: Module, sent: Any, has_word: Value, word: data.View, holds: Value) -> None:
+        m.d.comb += Cat(sent.pred, sent.pred_not).eq(Cat(Const(PT, 3), ~holds))
         with m.If(has_word):
             m.d.comb += [sent.operands[0].base.eq(word.base), sent.operands[0].stride.eq(word.stride)]
 

@@ -6,7 +6,6 @@ from amaranth.lib import data, enum, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import LANES
-from warploom.arch.fg_simt.micro import Kind
 from warploom.arch.fg_simt.moves import Move
 from warploom.arch.fg_simt.sizes import PREDICATES, REGISTERS, Cause
 from warploom.arch.isa import PC_BITS, PT, Op
@@ -20,7 +19,7 @@ from warploom.rtl.fg_simt.fetch import INSTRUCTION_BITS
 from warploom.rtl.fg_simt.fragments import Fragments
 from warploom.rtl.fg_simt.instruction import INSTRUCTION, field
 from warploom.rtl.fg_simt.memory_ports import FAULT
-from warploom.rtl.fg_simt.micro import HOLDS, MICRO
+from warploom.rtl.fg_simt.micro import HOLDS, ISSUED, MICRO, MicroDecoder, collect
 from warploom.rtl.fg_simt.micro_builder import MicroBuilder
 from warploom.rtl.fg_simt.shared_loads import NUMBER_BITS, SharedLoads
 from warploom.rtl.fg_simt.threads import POSITION, Threads
@@ -73,7 +72,7 @@ class ControlProcessor(wiring.Component):
             "first": In(unstoppable(struct(response_fields(INSTRUCTION_BITS)))), "take": Out(1),
             "redirect": Out(1), "target": Out(PC_BITS), "stop": Out(1),
             **cp_port(),
-            "sent": Out(unstoppable(MICRO)), "room": In(1),
+            "sent": Out(unstoppable(ISSUED)), "room": In(1),
             "branch": In(wiring.Signature({"valid": Out(1), "mask": Out(LANES)})),
             "quiet": In(1), "in_flight": In(1), "fault": In(FAULT), "discard": Out(1),
             "memory_quiet": In(1), "memory_reset": Out(1), "position": Out(POSITION),
@@ -153,7 +152,11 @@ class ControlProcessor(wiring.Component):
         part, micro, shared = self._affine, self._build(m), self._shared
         guard = Cat(micro.guard, micro.guard_not)
         if part is None:
-            m.d.comb += [self._asked.eq(guard), self.sent.payload.eq(micro), self._sends.eq(1), self._ends.eq(1)]
+            m.submodules.decoder = decoder = MicroDecoder()
+            m.d.comb += [decoder.micro.eq(micro), self.sent.payload.eq(decoder.issued),
+                         self._asked.eq(guard), self._sends.eq(1), self._ends.eq(1)]
+            with m.If(self._collects):
+                collect(m, decoder.micro, micro, self._asked)
             return
         m.submodules.affine = part
         m.d.comb += [
@@ -161,6 +164,7 @@ class ControlProcessor(wiring.Component):
             part.reset.eq(self._fragments.start), part.micro.eq(micro), part.whole.eq(self._fragments.whole),
             part.block.eq(self.block), part.act.eq(self._data & self._executes), part.room.eq(self.room),
             part.advance.eq(self._decoded.advance), part.ahead.eq(self._builder.ahead),
+            part.collects.eq(self._collects),
 
             shared.second_number.eq(part.number), part.hit.eq(shared.second_hit), part.word.eq(shared.second_word),
             self._sends.eq(part.sends), self._ends.eq(part.ends), self._misses.eq(part.misses),
@@ -187,19 +191,13 @@ class ControlProcessor(wiring.Component):
 
     def _send(self, m: Module) -> None:
         """What the lanes get: the instruction, or a `collect`."""
-        fragments, vote, sent = self._fragments, self._vote, self.sent.payload
+        fragments, vote = self._fragments, self._vote
         m.d.comb += [
             self.sent.valid.eq(self._executes & self._offers & self.room),
             vote.instruction.eq(self._i), vote.holds.eq(self._holds),
             *(getattr(vote, name).eq(getattr(fragments, name)) for name in ("own", "joins", "joining")),
             self._decoded.replacement.eq(vote.result), self._decoded.ballot.eq(vote.ballot),
         ]
-        with m.If(self._collects):
-            m.d.comb += [
-                sent.eq(0), sent.kind.eq(Kind.COLLECT), sent.latency.eq(1), sent.pdst.eq(PT), sent.pred.eq(PT),
-                sent.pc.eq(fragments.pc), sent.mask.eq(fragments.mask),
-                sent.guard.eq(self._asked.number), sent.guard_not.eq(self._asked.inverted),
-            ]
 
     def _warps(self, m: Module) -> None:
         """The first warp, the next one, and the fence behind the last one."""

@@ -16,7 +16,7 @@ from warploom.rtl.fg_simt.issue import IssueUnit
 from warploom.rtl.fg_simt.issue_ports import SAUS
 from warploom.rtl.fg_simt.lanes import Lanes
 from warploom.rtl.fg_simt.memory_unit import MemoryUnit
-from warploom.rtl.fg_simt.micro import PAYLOAD, MicroDecoder
+from warploom.rtl.fg_simt.micro import PAYLOAD
 from warploom.rtl.fg_simt.sau_ports import EXTENSION
 from warploom.rtl.l1.crossbars import REQUEST_PORTS, RESPONSE_PORTS
 from warploom.rtl.l1.ports import request_stream
@@ -49,7 +49,7 @@ class Engine(wiring.Component):
         self._probe = probe
         self._host, self._fetch = Host(probe=probe), Fetch(probe=probe)
         self._control = ControlProcessor(affine=affine, probe=probe)
-        self._decoder, self._issue = MicroDecoder(), IssueUnit(payload=PAYLOAD, extension=EXTENSION, probe=probe)
+        self._issue = IssueUnit(payload=PAYLOAD, extension=EXTENSION, probe=probe)
         self._lanes, self._memory = Lanes(probe=probe), MemoryUnit(probe=probe)
         super().__init__({
             **MEMORY_PORTS, "halted": Out(1), "status": Out(32), **(probe_port(self.observe()) if probe else {}),
@@ -57,7 +57,6 @@ class Engine(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.decoder = self._decoder
         for part in (self._host, self._control, self._fetch, self._issue, self._lanes, self._memory):
             name = module_name(type(part).__name__)
             m.submodules[name] = share(platform, name, part)
@@ -112,8 +111,8 @@ class Engine(wiring.Component):
         """From the control processor to the lanes."""
         control, issue, lanes = self._control, self._issue, self._lanes
         m.d.comb += [
-            self._decoder.micro.eq(control.sent.payload), issue.push.payload.eq(self._decoder.issued),
-            issue.push.valid.eq(control.sent.valid), control.room.eq(issue.push.ready),
+            issue.push.payload.eq(control.sent.payload), issue.push.valid.eq(control.sent.valid),
+            control.room.eq(issue.push.ready),
             control.branch.valid.eq(issue.resolved), control.branch.mask.eq(issue.mask),
             control.quiet.eq(issue.quiet),
             issue.holds.eq(lanes.holds), lanes.position.eq(control.position),

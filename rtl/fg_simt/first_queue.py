@@ -1,14 +1,16 @@
 # amaranth: UnusedElaboratable=no
 """A queue whose first entry is in a register of its own, so that nothing has to be selected to look at it."""
 
-from amaranth import Module, Mux, Shape, ShapeLike, Signal, Value
+from amaranth import Cat, Module, Mux, ShapeLike, Signal, Value
 from amaranth.lib import stream, wiring
-from amaranth.lib.fifo import SyncFIFO, SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out
+
+from warploom.rtl.select import binary, merge_many
 
 
 class FirstQueue(wiring.Component):
-    """What enters in a cycle may be the first entry in the next one.
+    """What enters in a cycle may be the first entry in the next one. Others are in a ring. Its free place takes the
+    payload in every cycle, so that only pointers wait for `enter.valid`, which may come late.
 
     Parameters
     ----------
@@ -36,21 +38,27 @@ class FirstQueue(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
+        size, entering = self._depth - 1, Value.cast(self.enter.payload)
         first = Signal(self._shape, reset_less=True)
-        queue = SyncFIFO if self._depth > 2 else SyncFIFOBuffered  # a memory of one word has no address
-        m.submodules.others = others = queue(width=Shape.cast(self._shape).width, depth=self._depth - 1)
-        entering = Value.cast(self.enter.payload)
-        changes, passes = Signal(), Signal()  # the register takes another entry; what enters goes there at once
+        others = [Signal(len(entering), name=f"other_{place}", reset_less=True) for place in range(size)]
+        head, tail, stored = Signal(size, init=1), Signal(size, init=1), Signal(self._depth, init=1)  # one-hot
+        changes, waits, leaves, may = Signal(), Signal(), Signal(), Signal()
+        left = Mux(leaves, stored >> 1, stored)
         m.d.comb += [
-            changes.eq(~self.first.valid | self.first.ready),
-            passes.eq(changes & ~others.r_rdy),
-            others.r_en.eq(changes), others.w_data.eq(entering),
-            others.w_en.eq(self.enter.valid & ~passes),
-            self.enter.ready.eq(others.w_rdy),
-            self.first.payload.eq(first),
-            self.level.eq(others.level + self.first.valid),
+            waits.eq(~stored[0]), self.enter.ready.eq(~stored[size]),
+            changes.eq(~self.first.valid | self.first.ready), leaves.eq(changes & waits),
+            may.eq(self.enter.ready & ~(changes & ~waits)),  # otherwise it is the first at once
+            self.first.payload.eq(first), self.level.eq(binary(stored) + self.first.valid),
         ]
-        with m.If(changes):
-            m.d.sync += [self.first.valid.eq(others.r_rdy | self.enter.valid),
-                         first.eq(Mux(others.r_rdy, others.r_data, entering))]
+        for place, other in enumerate(others):
+            takes = self.enter.ready & tail[place]
+            m.d.sync += other.eq(merge_many(Cat(takes, ~takes), [entering, other]))
+        m.d.sync += [
+            Value.cast(first).eq(merge_many(Cat(changes & ~waits, leaves, ~changes),
+                                            [entering, merge_many(head, others), Value.cast(first)])),
+            self.first.valid.eq(~changes | waits | self.enter.valid),
+            head.eq(Mux(leaves, head.rotate_left(1), head)),
+            tail.eq(Mux(self.enter.valid, Mux(may, tail.rotate_left(1), tail), tail)),
+            stored.eq(Mux(self.enter.valid, Mux(may, Mux(leaves, stored, stored << 1), left), left)),
+        ]
         return m

@@ -62,10 +62,10 @@ class ForwardStack(wiring.Component):
         for number, entry in enumerate(self.entries):
             first = below[number - 1] if number else Const(1)
             inserted = Mux(first, pushed.as_value(), shown[number - 1]) if number else pushed.as_value()
-            joined = Mux(self.push & equal[number], self.lanes, 0)
-            m.d.sync += entry.eq(
-                Mux(self.pop, [*shown, nothing][number + 1], Mux(self.grows & ~below[number], inserted, shown[number]))
-                | Cat(Const(0, self._layout["lanes"].offset), joined))
+            joined = Cat(Const(0, self._layout["lanes"].offset), Mux(equal[number], self.lanes, 0))
+            entered = Mux(joins | below[number], shown[number] | joined, inserted)
+            left = Mux(self.pop, [*shown, nothing][number + 1], shown[number])
+            m.d.sync += entry.eq(Mux(self.push, entered, left))  # whether anything is pushed is known last
         with m.If(self.clear):
             m.d.sync += self.entries.eq(0)
         return m

@@ -1,6 +1,6 @@
 """The groups of an operation in a unit, one after the other (docs/contract/fg_simt.md, *Issue unit*)."""
 
-from amaranth import Module, Mux, ShapeLike, Signal
+from amaranth import Module, ShapeLike, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -83,7 +83,6 @@ class DividingGroups(wiring.Component):
             now.operation.eq(held),
             self.free.eq(~busy | last & (~divides | behind)),
             now.valid.eq(busy & ~(divides & (within.any() | behind))),
-            now.group.eq(Mux(divides, group, within[:GROUP_BITS])),
             self.dividing.eq(busy & divides),
             self.unread.eq(self.dividing & ~behind & (group != GROUPS - 1)),
             since.eq(within + group),
@@ -92,9 +91,11 @@ class DividingGroups(wiring.Component):
             self.known.eq(self.dividing & behind & ~within.any()),
         ]
         with m.If(self.free):
-            m.d.sync += [busy.eq(self.start.valid), cycle.eq(0)]
+            m.d.sync += [busy.eq(self.start.valid), cycle.eq(0), now.group.eq(0)]
         with m.Else():
             m.d.sync += cycle.eq(cycle + 1)
+            with m.If(~divides | within.all()):  # a register, as constants are computed for the group in one cycle
+                m.d.sync += now.group.eq(now.group + 1)
         with m.If(self.start.valid):
             m.d.sync += [held.eq(self.start.payload), divides.eq(self.divide)]
         return m

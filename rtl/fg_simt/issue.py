@@ -40,7 +40,7 @@ class IssueUnit(wiring.Component):
         nothing until `quiet`.
     discard : the kernel stops: at the end of the cycle what has not issued and what loads have left to do is forgotten,
         and the SGU stops.
-    freed : rows that leave the SMRQ at the end of the cycle, or do not enter it because of a fault.
+    freed : a row leaves the SMRQ at the end of the cycle.
     answered : for each entry of the SLWQ, all answers of its load are in the SLDQs. Only looked at while it is the
         first and the SLU is free: so the SMU may clear it in the cycle in which the first group is read.
     holds : for each SAU, of the group that executes, the executing lanes in which the predicate of a collect holds.
@@ -63,7 +63,7 @@ class IssueUnit(wiring.Component):
         super().__init__({
             "push": In(stream.Signature(self._micro)),
             "discard": In(1),
-            "freed": In(range(3)),
+            "freed": In(1),
             "answered": In(SLWQ_ENTRIES),
             "holds": In(data.ArrayLayout(LANES, SAUS)),
             "sau": Out(reading(operation(payload))).array(SAUS),

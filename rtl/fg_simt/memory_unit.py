@@ -14,6 +14,7 @@ from warploom.arch.fg_simt.sizes import (
     SMRRQ_ENTRIES,
     Cause,
 )
+from warploom.arch.isa import PC_BITS
 from warploom.rtl.fg_simt.load_queue import LoadQueue
 from warploom.rtl.fg_simt.memory_ports import (
     ARRIVING,
@@ -54,7 +55,7 @@ class MemoryUnit(wiring.Component):
     arrive, arriving : one of its rows comes. The first comes two cycles after the issue, the next ones in the next
         three cycles. Nothing comes any more that has issued before a `discard`.
     rows : rows in the queue and on their way to it: at most eight.
-    freed : rows that leave it at the end of the cycle, or do not enter it because of a fault.
+    freed : a row leaves it at the end of the cycle.
     narrow, wide, narrow_response, wide_response : memory. Answers are always taken.
     loaded : for each entry of the SLWQ, whether all its words are there.
     place, words : a place of the SLDQs, and the word of each lane there, in the same cycle.
@@ -70,7 +71,7 @@ class MemoryUnit(wiring.Component):
         self._queue, self._sender, self._outstanding = RequestQueue(), Sender(), Outstanding()
         super().__init__({
             "issue": In(1), "issued": In(ISSUED), "arrive": In(1), "arriving": In(ARRIVING),
-            "rows": Out(range(SMRQ_ROWS + 1)), "freed": Out(range(3)),
+            "rows": Out(range(SMRQ_ROWS + 1)), "freed": Out(1),
             **lane_requests(), **lane_responses(),
             "loaded": Out(SLWQ_ENTRIES), "place": In(PLACE_BITS), "words": Out(WORDS),
             "in_flight": Out(range(INSTRUCTIONS + 1)), "quiet": Out(1), "fault": Out(FAULT),
@@ -82,7 +83,6 @@ class MemoryUnit(wiring.Component):
         m = Module()
         m.submodules.queue, m.submodules.sender, m.submodules.outstanding = (
             self._queue, self._sender, self._outstanding)
-        self._faulty = Signal()  # the row that comes has an illegal address
         self._connect_queue(m)
         self._connect_memory(m)
         self._fill(m, platform)
@@ -97,7 +97,8 @@ class MemoryUnit(wiring.Component):
     def _connect_queue(self, m: Module) -> None:
         queue, sender, outstanding = self._queue, self._sender, self._outstanding
         m.d.comb += [
-            queue.enter.eq(self.arrive & ~self._faulty), queue.row.eq(self.arriving.row), queue.leave.eq(sender.leave),
+            queue.enter.eq(self.arrive), queue.row.eq(self.arriving.row), queue.leave.eq(sender.leave),
+            queue.row.execute.eq(self.arriving.row.execute & ~Cat(cause.any() for cause in self.arriving.cause)),
             queue.discard.eq(self.discard), queue.keep.eq(sender.keep),
             sender.present.eq(queue.present), sender.first.eq(queue.first), sender.discard.eq(self.discard),
             sender.room.eq(outstanding.room), sender.blocked.eq(outstanding.blocked),
@@ -155,7 +156,7 @@ class MemoryUnit(wiring.Component):
         new = Mux(self.issue & self.issued.loads, ((1 << GROUPS) - 1) << (self.issued.entry << GROUP_BITS), 0)
         comes = Mux(self.issue, Mux(self.issued.vector, 1, GROUPS), 0)
         staying, left = Signal.like(self.rows), Signal.like(self.rows)  # rows if none leaves, and if one does
-        m.d.comb += [staying.eq(self.rows + comes - (self.arrive & self._faulty)), left.eq(staying - 1)]
+        m.d.comb += [staying.eq(self.rows + comes), left.eq(staying - 1)]
         m.d.sync += [
             self.rows.eq(Mux(self.discard, sender.keep & ~sender.leave, Mux(sender.leave, left, staying))),
             self.in_flight.eq(Mux(self.clear, 0, self.in_flight + self.issue - outstanding.ends)),
@@ -163,23 +164,24 @@ class MemoryUnit(wiring.Component):
         ]
         m.d.comb += [
             *(self.loaded[entry].eq(there.word_select(entry, GROUPS).all()) for entry in range(SLWQ_ENTRIES)),
-            self.freed.eq(sender.leave + (self.arrive & self._faulty)),
+            self.freed.eq(sender.leave),
             self.quiet.eq(outstanding.quiet),
         ]
 
     def _find_faults(self, m: Module) -> None:
-        """The first fault stays: of a cycle, that of the lowest port, then that of the lowest lane."""
-        arriving, outstanding = self.arriving, self._outstanding
-        causes = Cat(cause.any() & executes for cause, executes in
-                     zip(arriving.cause, arriving.row.execute, strict=True))
-        m.d.comb += self._faulty.eq(causes.any())
+        """The first fault stays: of a cycle, that of the lowest port, then that of the lowest lane. Causes of the lanes
+        are held for a cycle."""
+        outstanding, arrived = self._outstanding, Signal()
+        held, pc = Signal.like(self.arriving.cause, reset_less=True), Signal(PC_BITS, reset_less=True)
+        causes = Cat(cause.any() for cause in held)
+        m.d.sync += [arrived.eq(self.arrive & ~self.discard), held.eq(self.arriving.cause),
+                     pc.eq(self.arriving.row.instruction.pc)]
         with m.If(self.clear):
             m.d.sync += self.fault.eq(0)
         with m.Elif((self.fault.cause == 0) & outstanding.errors.any()):
             m.d.sync += [self.fault.cause.eq(Cause.BUS), self.fault.pc.eq(outstanding.failed)]
-        with m.Elif((self.fault.cause == 0) & self.arrive & self._faulty & ~self.discard):
-            m.d.sync += [self.fault.cause.eq(merge_many(lowest(causes), list(arriving.cause))),
-                         self.fault.pc.eq(arriving.row.instruction.pc)]
+        with m.Elif((self.fault.cause == 0) & arrived & causes.any()):
+            m.d.sync += [self.fault.cause.eq(merge_many(lowest(causes), list(held))), self.fault.pc.eq(pc)]
 
     def observe(self) -> Shown:
         """The observed values."""

@@ -109,6 +109,14 @@ class MicroDecoder(wiring.Component):
         return read[:PT]
 
 
+def collect(m: Module, sent: data.View, micro: data.View, guard: data.View) -> None:
+    """Make `sent` an operation that collects where the guard of an instruction holds."""
+    m.d.comb += [
+        sent.eq(0), sent.kind.eq(Kind.COLLECT), sent.latency.eq(1), sent.pdst.eq(PT), sent.pred.eq(PT),
+        sent.pc.eq(micro.pc), sent.mask.eq(micro.mask), sent.guard.eq(guard.number), sent.guard_not.eq(guard.inverted),
+    ]
+
+
 def _saus(unit: Value) -> Value:
     """The SAUs that can execute an operation."""
     return Cat(Cat(unit == of.value for of, saus in SAUS.items() if saus >> number & 1).any()

@@ -8,8 +8,10 @@ from warploom.arch.fg_simt.micro import MICRO_FIELDS, Kind
 from warploom.arch.fg_simt.sizes import Cause, status
 from warploom.arch.interfaces import unpack, width
 from warploom.arch.isa import PT, Op
+from warploom.golden_model.fg_simt.micro_bits import decoded
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus
 from warploom.tb.fg_simt.control_traces import Cycle
+from warploom.tb.fg_simt.issued import issued, looked_at
 from warploom.tb.observation import Probe
 
 EVENTS = ("stop", "discard", "memory_reset", "over")
@@ -53,7 +55,8 @@ class ControlCheck:
         request = self._codecs["request__payload"].unpack(seen["request__payload"])
         equal("request", request["address"] if seen["request__valid"] else None, outputs.get("request"))
         equal("answers are taken at once", seen["response__ready"], 1)
-        equal("sent", seen["sent__payload"] if seen["sent__valid"] else None, outputs.get("sent"))
+        sent = looked_at(self._codecs["sent__payload"].unpack(seen["sent__payload"])) if seen["sent__valid"] else None
+        equal("sent", sent, issued(decoded(outputs["sent"])) if "sent" in outputs else None)
         if "over" in outputs:
             equal("status", seen["status"], outputs["status"])
         self._check_position(seen)

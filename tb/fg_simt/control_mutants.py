@@ -123,7 +123,7 @@ def _hasty(unit: Any, m: Module) -> None:
 def _partial(unit: Any, m: Module) -> None:
     """An expansion writes the executing lanes alone."""
     with m.If(unit._expands):
-        m.d.comb += unit.sent.mask.eq(unit.micro.mask)
+        m.d.comb += unit.sent.operation.mask.eq(unit.micro.mask)
 
 
 MUTANTS = (

@@ -18,7 +18,7 @@ FORWARDED = {1: "a word of a load", 2: "a result of one cycle", 4: "of three cyc
 
 POINTS = (*FORWARDED.values(), "a write just behind an older one", "a write port that is claimed", "SIQ full",
           "SLWQ full", "a write-back before an operation", "an access without room", "a vector load with little room",
-          "vector loads in turn", "an operation during a division", "two rows freed", "collect on SAU0",
+          "vector loads in turn", "an operation during a division", "collect on SAU0",
           "collect on SAU1", "a write behind the reads of a division", "discarded load", "discarded collect",
           "discarded division", "discarded address generation", "an operation waits for the SRF",
           "a write-back waits for the SRF", "an operation waits for a division's turn")
@@ -103,7 +103,6 @@ class IssueCheck:
 
     def _end(self, seen: Observation) -> None:
         """What enters at the end of the cycle, and what is forgotten."""
-        self._coverage.hit("two rows freed", seen["freed"] == 2)
         if self.offered is not None and seen["push__valid"] and seen["push__ready"]:
             self.model.queue.append(self.offered)
             self.resolving = self.resolving or self.offered.kind is Kind.COLLECT

@@ -154,7 +154,7 @@ class Behind:
         """The inputs of a cycle. What no load that may be looked at has is random."""
         rng = self._rng
         self.cycle = cycle
-        self._freed = min(self.rows, rng.choice((1, 1, 1, 2))) if rng.random() < self.patience else 0
+        self._freed = int(self.rows > 0 and rng.random() < self.patience)
         answered = rng.getrandbits(SLWQ_ENTRIES)
         if cycle >= self._written + GROUPS:
             for load in self.loads:

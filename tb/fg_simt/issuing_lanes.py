@@ -28,7 +28,7 @@ class IssuingLanes(wiring.Component):
     def __init__(self, lanes: wiring.Component | None = None) -> None:
         self._lanes: Any = lanes or Lanes(probe=True)
         super().__init__({
-            "push": In(stream.Signature(MICRO)), "discard": In(1), "freed": In(range(3)), "answered": In(SLWQ_ENTRIES),
+            "push": In(stream.Signature(MICRO)), "discard": In(1), "freed": In(1), "answered": In(SLWQ_ENTRIES),
             "block": In(LAUNCH_BLOCK), "position": In(POSITION), "words": In(WORDS),
             "accesses": Out(1), "mask": Out(GROUPS * LANES), "resolved": Out(1), "quiet": Out(1),
             "arrive": Out(1), "arriving": Out(ARRIVING), "place": Out(PLACE_BITS),

@@ -77,7 +77,7 @@ class LaneModel:
     def inputs(self, cycle: int) -> Mapping[str, int]:
         """What the memory unit gives the issue unit in a cycle."""
         self._cycle = cycle
-        self._freed = min(self._rows, self._rng.choice((1, 1, 1, 2))) if self._rng.random() < self.patience else 0
+        self._freed = int(self._rows > 0 and self._rng.random() < self.patience)
         answered = 0
         for load in self._loads:
             if cycle >= load.answered:

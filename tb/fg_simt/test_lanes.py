@@ -100,7 +100,7 @@ async def random_operations(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @cocotb.test()
-@cocotb.parametrize(name=("rsort", "sgemm"))
+@cocotb.parametrize(name=("rsort", "kmeans"))
 async def programs(dut: cocotb.handle.SimHandleBase, name: str) -> None:
     """The operations of a program, with the words that its loads bring."""
     ports, checker, rng, recorded = Ports(dut), Checker(minimum=7 * OPERATIONS), source(), record(name, OPERATIONS)

@@ -34,7 +34,7 @@ RESPONSES = {port: name.replace("narrow", "narrow_response").replace("wide", "wi
 
 POINTS = ("no entry is free", "eight rows", "a narrow row waits for wide ones", "a wide row waits for narrow ones",
           "lanes of a row wait", "wide store", "atomic", "no lane executes", "five lines", "lines with holes",
-          "eight ports answer", "fault of lanes", "fault of an answer", "faults of both",
+          "eight ports answer", "fault of lanes", "access beside a fault", "fault of an answer", "faults of both",
           "stopped while a request waits", "stopped in a vector load", "stopped between lines of a vector load",
           "four loads wait", "a load ends while another comes")
 
@@ -130,6 +130,7 @@ class Bench:
         self._reserved = 0  # rows of the SMRQ, from issue on until they are freed, as the issue unit counts them
         self._stopped = False  # nobody counts freed rows between a discard and the next kernel
         self._faults = self._errors = 0.0
+        self._faulty = False  # the row that has come in the cycle before has lanes with a fault
 
     def stimuli(self) -> Iterator[Stimulus]:
         """Phases without faults, then a kernel that is stopped, again and again."""
@@ -139,7 +140,7 @@ class Bench:
             for _ in range(self._rng.randrange(200)):
                 yield self._inputs(issues=next(issues), ends=next(ends))
             self._faults, self._errors = self._rng.choice(((0.3, 0.0), (0.0, 0.1), (0.5, 0.1), (0.0, 0.0)))
-            for _ in range(self._rng.randrange(30)):
+            for _ in range(self._rng.randrange(120)):
                 yield self._inputs(issues=next(issues), ends=next(ends))
             yield self._inputs(issues=next(issues), discard=1)
             self._loads.waiting.clear()
@@ -152,7 +153,7 @@ class Bench:
         row = self._rows.pop(self._cycle, None)
         self._read = self._loads.read()
         entry, group, _ = self._read or (0, 0, None)
-        faulty = row is not None and any(row["cause"].values())
+        faulty, self._faulty = self._faulty, row is not None and any(row["cause"].values())
         everywhere = self._rng.random() < (0.8 if faulty else 0.02)
         errors = 1.0 if faulty and everywhere else self._errors
         made = {**self._outside.stimulus(everywhere=everywhere, errors=errors),
@@ -227,7 +228,7 @@ class Bench:
         bits = (1 << 8 * size_of(access.micro.instruction)) - 1
         for lane, word in enumerate(self._ports.codecs["words"].array(seen["words"])):
             thread = LANES * group + lane
-            if access.lanes.executing[thread]:
+            if access.lanes.executing[thread] and not access.lanes.cause[thread]:
                 self._checker.equal(f"word of thread {thread}", word & bits, int(access.words[thread]) & bits)
 
     def _check_request(self, port: int, seen: Observation, expected: Request | None) -> None:
@@ -262,9 +263,8 @@ class Bench:
         if first is not None:
             self._count_row(seen, first, full=full)
         bad = any(self._ports.codecs[f"{name}__payload"].unpack(seen[f"{name}__payload"])["error"] for name in answers)
-        row = self._ports.codecs["arriving"].unpack(seen["arriving"])
-        lanes = any(cause and row["row"]["execute"] >> int(lane) & 1 for lane, cause in row["cause"].items())
-        clean = model.fault is None and not seen["discard"]
+        lanes = model._found is not None
+        clean = model.fault is None
         hit("fault of an answer", clean and bad)
         hit("fault of lanes", clean and lanes)
         hit("faults of both", clean and bad and lanes)
@@ -281,6 +281,7 @@ class Bench:
         hit("a narrow row waits for wide ones", blocked and not one_line and busy_there)
         hit("lanes of a row wait", begun and len(row.offers) > 1)
         hit("wide store", begun and WIDE_PORT in row.offers and access.writes)
+        hit("access beside a fault", begun and access.lanes.cause.any())
         hit("atomic", begun and op in (Op.ATOM, Op.RED))
         hit("no lane executes", not row.threads and not begun)
         if vector and row.entry is None:
