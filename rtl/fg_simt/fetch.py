@@ -71,7 +71,7 @@ class Fetch(wiring.Component):
             disowned.eq(Mux(drops, left, disowned - (self.answer.valid & (disowned != 0)))),
             used.eq(Mux(drops, 0, used + asks - leaves)),
             self.level.eq(Mux(drops, 0, self.level + arrives - leaves)),
-            self._next.eq(Mux(drops, Mux(self.redirect, self.pc, 0), self._next + asks)),
+            self._next.eq(Mux(self.redirect, self.pc, Mux(self.stop, 0, self._next + asks))),
             self._on.eq(self.redirect | (self._on & ~self.stop)),
         ]
         with m.If(self.redirect):
