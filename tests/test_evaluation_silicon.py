@@ -9,8 +9,9 @@ from work import in_this_process
 from warploom import points
 from warploom.arch.gpu import GpuConfig
 from warploom.cli import main
-from warploom.evaluation.latency import latencies
+from warploom.evaluation.latency import LINES, Chains
 from warploom.evaluation.silicon import Pair, agreements
+from warploom.silicon.latency import load
 
 
 @pytest.fixture(autouse=True)
@@ -56,13 +57,14 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "How the model follows NVIDIA H200" in capsys.readouterr().out
 
 
-def test_latencies_follow_the_configuration():
+def test_latencies_follow_the_configuration(tmp_path: Path) -> None:
     """A chain of loads waits for what the configuration says, and nothing else."""
     usual = GpuConfig.preset("k20x").with_settings(["sms=1"])
     slower = usual.with_settings(["l1_latency=45", "l2_latency=300"])
-    before, after = ({(each.what, each.bytes): each.cycles for each in latencies(gpu)} for gpu in (usual, slower))
-    more = {what: round(after[what] - before[what]) for what in before}
-    assert all(more[what] == {"l1": 10, "l2": 210, "dram": 210}.get(what[0], 0) for what in more)
+    before, after = ([chains.cycles("l", load(operator), chains.ring(LINES[what]))
+                      for what, operator in (("l1", "ca"), ("l2", "cg"), ("dram", "cg"))]
+                     for chains in (Chains(usual, tmp_path), Chains(slower, tmp_path)))
+    assert [round(more - less) for less, more in zip(before, after, strict=True)] == [10, 210, 210]
 
 
 @pytest.mark.parametrize(("arguments", "message"), [

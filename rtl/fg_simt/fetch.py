@@ -55,7 +55,9 @@ class Fetch(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         used, disowned, arrives = self.used, self.disowned, self.arrives
-        asks, leaves, drops = Signal(), Signal(), Signal()
+        asks, leaves = Signal(), Signal()
+        # which one is next is chosen from registers, since a redirect comes late
+        redirected, target, behind = Signal(), Signal(PC_BITS), Signal(PC_BITS)
         left = Signal(range(FETCHES + 1))
         m.d.comb += [
             asks.eq(self._on & (used != FETCHED) & (self.outstanding != FETCHES) & self.request.ready),
@@ -63,19 +65,21 @@ class Fetch(wiring.Component):
             self.request.payload.address.eq(self._base + Cat(Const(0, OFFSET_BITS), self._next)),
             arrives.eq(self.answer.valid & (disowned == 0)),
             leaves.eq(self.first.valid & self.first.ready),
-            drops.eq(self.redirect | self.stop),
+            self._next.eq(Mux(redirected, target, behind)),
             left.eq(self.outstanding + asks - self.answer.valid),
         ]
         m.d.sync += [
             self.outstanding.eq(left),
-            disowned.eq(Mux(drops, left, disowned - (self.answer.valid & (disowned != 0)))),
-            used.eq(Mux(drops, 0, used + asks - leaves)),
-            self.level.eq(Mux(drops, 0, self.level + arrives - leaves)),
-            self._next.eq(Mux(self.redirect, self.pc, Mux(self.stop, 0, self._next + asks))),
+            disowned.eq(disowned - (self.answer.valid & (disowned != 0))), used.eq(used + asks - leaves),
+            self.level.eq(self.level + arrives - leaves),
+            redirected.eq(self.redirect), target.eq(self.pc), behind.eq(Mux(self.stop, 0, self._next + asks)),
             self._on.eq(self.redirect | (self._on & ~self.stop)),
         ]
-        with m.If(self.redirect):
-            m.d.sync += self._base.eq(self.base)
+        forget = [disowned.eq(left), used.eq(0), self.level.eq(0)]
+        with m.If(self.stop):
+            m.d.sync += forget
+        with m.If(self.redirect):  # the last one, since it comes late
+            m.d.sync += [*forget, self._base.eq(self.base)]
         self._queue(m, leaves)
         if self._probe:
             with m.If(self.answer.valid & ~ResetSignal()):
