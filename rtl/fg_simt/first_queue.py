@@ -42,23 +42,23 @@ class FirstQueue(wiring.Component):
         first = Signal(self._shape, reset_less=True)
         others = [Signal(len(entering), name=f"other_{place}", reset_less=True) for place in range(size)]
         head, tail, stored = Signal(size, init=1), Signal(size, init=1), Signal(self._depth, init=1)  # one-hot
-        changes, waits, leaves, may = Signal(), Signal(), Signal(), Signal()
-        left = Mux(leaves, stored >> 1, stored)
+        # another entry becomes the first one: the oldest of the others, which leaves them, or what enters, which passes
+        changes, leaves, passes = Signal(), Signal(), Signal()
+        stays, left = self.enter.ready & ~passes, Mux(leaves, stored >> 1, stored)
         m.d.comb += [
-            waits.eq(~stored[0]), self.enter.ready.eq(~stored[size]),
-            changes.eq(~self.first.valid | self.first.ready), leaves.eq(changes & waits),
-            may.eq(self.enter.ready & ~(changes & ~waits)),  # otherwise it is the first at once
+            self.enter.ready.eq(~stored[size]), changes.eq(~self.first.valid | self.first.ready),
+            leaves.eq(changes & ~stored[0]), passes.eq(changes & stored[0]),
             self.first.payload.eq(first), self.level.eq(binary(stored) + self.first.valid),
         ]
         for place, other in enumerate(others):
             takes = self.enter.ready & tail[place]
             m.d.sync += other.eq(merge_many(Cat(takes, ~takes), [entering, other]))
         m.d.sync += [
-            Value.cast(first).eq(merge_many(Cat(changes & ~waits, leaves, ~changes),
+            Value.cast(first).eq(merge_many(Cat(passes, leaves, ~changes),
                                             [entering, merge_many(head, others), Value.cast(first)])),
-            self.first.valid.eq(~changes | waits | self.enter.valid),
+            self.first.valid.eq(~passes | self.enter.valid),
             head.eq(Mux(leaves, head.rotate_left(1), head)),
-            tail.eq(Mux(self.enter.valid, Mux(may, tail.rotate_left(1), tail), tail)),
-            stored.eq(Mux(self.enter.valid, Mux(may, Mux(leaves, stored, stored << 1), left), left)),
+            tail.eq(Mux(self.enter.valid, Mux(stays, tail.rotate_left(1), tail), tail)),
+            stored.eq(Mux(self.enter.valid, Mux(stays, Mux(leaves, stored, stored << 1), left), left)),
         ]
         return m

@@ -43,8 +43,8 @@ class ForwardStack(wiring.Component):
         })
         self.entries = Signal(data.ArrayLayout(self._layout, lanes - 1))
         """The state, the lowest PC first."""
-        self.grows = Signal()
-        """What is pushed joins no entry."""
+        self.joins = Signal()
+        """What is pushed, if anything is, joins an entry."""
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -52,9 +52,9 @@ class ForwardStack(wiring.Component):
         held = [*(entry.as_value() for entry in self.entries), nothing]
         kept = [Signal(self._layout, name=f"kept_{number}") for number in range(len(self.entries))]
         below, _ = self._left(m, "below", lambda entry, pc: entry.pc < pc)
-        equal, joins = self._left(m, "equal", lambda entry, pc: entry.pc == pc)
+        equal, joined_any = self._left(m, "equal", lambda entry, pc: entry.pc == pc)
         m.d.comb += [
-            self.top.eq(held[0]), self.second.eq(held[1]), self.grows.eq(self.push & ~joins),
+            self.top.eq(held[0]), self.second.eq(held[1]), self.joins.eq(joined_any),
             pushed.valid.eq(1), pushed.pc.eq(Mux(self.own, self.pc, self.target)), pushed.lanes.eq(self.lanes),
             *(left.eq(Mux(self.drop, held[number + 1], held[number])) for number, left in enumerate(kept)),
         ]
@@ -63,7 +63,7 @@ class ForwardStack(wiring.Component):
             first = below[number - 1] if number else Const(1)
             inserted = Mux(first, pushed.as_value(), shown[number - 1]) if number else pushed.as_value()
             joined = Cat(Const(0, self._layout["lanes"].offset), Mux(equal[number], self.lanes, 0))
-            entered = Mux(joins | below[number], shown[number] | joined, inserted)
+            entered = Mux(self.joins | below[number], shown[number] | joined, inserted)
             left = Mux(self.pop, [*shown, nothing][number + 1], shown[number])
             m.d.sync += entry.eq(Mux(self.push, entered, left))  # whether anything is pushed is known last
         with m.If(self.clear):
