@@ -1,15 +1,17 @@
 """Planted bugs in the affine registers of the control processor, and in the rules of its loads: each bench must catch
 its own."""
 
+from collections.abc import Callable
 from typing import Any
 
-from amaranth import Cat, Const, Module, Mux
+from amaranth import Cat, Const, Module, Mux, Value
 
 from warploom.arch.isa import PT, Op
 from warploom.arch.mechanisms import Affine
 from warploom.rtl.fg_simt.affine import AffineRegisters
+from warploom.rtl.fg_simt.followed import Followed
 from warploom.rtl.fg_simt.load_rules import LoadRules
-from warploom.tb.fg_simt import test_affine, test_load_rules
+from warploom.tb.fg_simt import test_affine, test_followed, test_load_rules
 from warploom.tb.l1.mutants import Change, changed
 from warploom.tb.mutants import Mutant, Rewire, Tampered, altered
 
@@ -32,6 +34,15 @@ def _loads(bug: str, rewire: Rewire) -> Mutant:
 
 def _in_loads(bug: str, change: Change) -> Mutant:
     return Mutant("LoadRules", test_load_rules.BENCH, bug, lambda config: changed(LoadRules(), change), SETTINGS)
+
+
+def _followed(bug: str, rewire: Rewire) -> Mutant:
+    return Mutant("Followed", test_followed.BENCH, bug,
+                  lambda config: Tampered(Followed(number_bits=5, value=49, copies=4), rewire), SETTINGS)
+
+
+def _written(condition: Callable[[Any], Value]) -> Rewire:
+    return lambda o, m: {"written": altered(m, o.written, valid=o.written.valid & condition(o))}
 
 
 def _holding(unit: Any, m: Module) -> None:
@@ -108,4 +119,8 @@ MUTANTS = (
     _in_loads("takes any word for the one that it looks up", _trustful),
     _loads("has no end of constants", lambda o, m: {
         "windows": altered(m, o.windows, constants=Cat(o.windows.constants.base, Const(-1, 32)))}),
+    _followed("does not see what is written as it reads", _written(lambda o: ~o.advance)),
+    _followed("keeps what has become unknown", _written(lambda o: o.advance)),
+    _followed("knows what is written in the cycle of a reset", lambda o, m: {"reset": o.reset & ~o.written.valid}),
+    _followed("follows one entry for two copies", lambda o, m: {"ahead": Cat(*list(o.ahead)[:-1], o.ahead[0])}),
 )

@@ -65,6 +65,8 @@ AFFINE = Mechanism(
         Unit("AddressSlot", "warploom.rtl.operands.address_slot.AddressSlot", CONFIG, needs=ADDRESS_SLOT),
         Unit("AffineRegisters", "warploom.rtl.fg_simt.affine.AffineRegisters", {"affine": "affine"},
              probe={"probe": True}, needs=ON, alone=True),
+        Unit("Followed", "warploom.rtl.fg_simt.followed.Followed", fixed={"number_bits": 5, "value": 49, "copies": 4},
+             needs=ON, alone=True),
         Unit("LoadRules", "warploom.rtl.fg_simt.load_rules.LoadRules", needs=ON, alone=True),
     ),
     parts=("warploom.rtl.affine.sets.AffineSets",),
