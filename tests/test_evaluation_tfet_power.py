@@ -22,8 +22,14 @@ def test_netlist_and_model_agree() -> None:
     assert found.dynamic > 0 and found.leakage > 0 and found.logic_um2 > 5000
 
 
+def test_rows_are_released() -> None:
+    """By last reads, before the first warp ends."""
+    stream = tfet_power.Stream(CONFIG, "vector_add", "tiny")
+    assert any(stream.step()["released"] for _ in range(150))
+
+
 @pytest.mark.sample(1)
-@pytest.mark.parametrize(("wire", "bit"), [("issue__payload", 0), ("retired", 0), ("free", 0)])
+@pytest.mark.parametrize(("wire", "bit"), [("issue__payload", 0), ("retired", 0), ("free", 0), ("released", 0)])
 def test_a_wrong_input_is_a_difference(monkeypatch: pytest.MonkeyPatch, wire: str, bit: int) -> None:
     """So each of these reaches what is compared."""
     step = tfet_power.Stream.step

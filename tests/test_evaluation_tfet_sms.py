@@ -29,7 +29,8 @@ def test_counts_of_a_run() -> None:
     """By SM, of which two get blocks of most launches; the cached text has all."""
     case = Case("bfs_levels", "tiny", "mem_ra", MACHINES["mem_ra"])
     found = tfet_sms.measured(case)
-    assert len(found.requests) == len(found.served) == 4 and sum(found.served)
+    assert len(found.requests) == len(found.served) == 4
+    assert sum(found.served) > 500, "as few as without last reads, where hardly a value is new"
     assert all(served <= asked for served, asked in zip(found.served, found.requests, strict=True))
     assert WORK.read(case, WORK.make(case)) == found
 

@@ -11,7 +11,7 @@ import numpy as np
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
 from warploom.evaluation.figures import AVERAGE, Groups, Runs
-from warploom.evaluation.workloads import traces
+from warploom.evaluation.simulations import annotated
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.trace import Trace
 
@@ -103,7 +103,7 @@ def rows(runs: Mapping[str, Runs], size: str) -> list[Row]:
 def _experiment(row: Row, config: SmConfig, size: str) -> float:
     """The IPC of an experiment."""
     changed = config.with_settings(EXPERIMENTS.get(row.kernel, []))
-    (trace,) = traces(row.kernel, size)
+    (trace,) = annotated(row.kernel, size, changed)
     return simulate(changed, through_collectors(trace)).statistics.ipc
 
 

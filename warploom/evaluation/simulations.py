@@ -122,14 +122,20 @@ def _run(case: Case) -> str:
 SIMULATION = cached.Work(_run, _decode, _name, _inputs, SOURCES)
 
 
+def annotated(workload: str, size: str, machine: Machine) -> list[Trace]:
+    """The launches of a workload, in order, as the compiler prepares their programs for a machine: with hints, or with
+    last reads, without which no register is released before its warp ends."""
+    launches, config = traces(workload, size), sm_of(machine)
+    programs = {id(launch.program): annotate_for(launch.program, config) for launch in launches}
+    return [replace(launch, program=programs[id(launch.program)]) for launch in launches]
+
+
 def timed(
     case: Case, prepare: Callable[[Sm], object] | None = None
 ) -> tuple[Statistics, GpuStatistics | None, list[Launched]]:
     """The statistics of all launches, those of the memory of a GPU, and the launches. For `prepare` see
     `simulate_gpu`."""
-    launches, config = traces(case.workload, case.size), case.config
-    programs = {id(launch.program): annotate_for(launch.program, sm_of(config)) for launch in launches}
-    hinted = [replace(launch, program=programs[id(launch.program)]) for launch in launches]
+    config, hinted = case.config, annotated(case.workload, case.size, case.config)
     parts = [launch if case.blocks is None else Sampled(launch, case.blocks) for launch in hinted]
     if isinstance(config, GpuConfig):
         runs = [simulate_gpu(config, part, prepare=prepare) for part in parts]

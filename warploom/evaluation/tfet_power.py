@@ -20,6 +20,7 @@ from warploom.arch.layout import powered_rows
 from warploom.evaluation.figures import Run
 from warploom.evaluation.metrics import share
 from warploom.evaluation.register_file_energy import register_file
+from warploom.evaluation.simulations import annotated
 from warploom.evaluation.toggling import toggling
 from warploom.evaluation.workloads import traces
 from warploom.golden_model.operands.collector import SLOTS
@@ -143,7 +144,7 @@ class Stream:
 
     def __init__(self, config: SmConfig, name: str, size: str) -> None:
         self.name, self._config, self._size = name, config, size
-        trace = traces(name, size)[0]
+        trace = annotated(name, size, config)[0]
         self._trace, self.sm = trace, Sm(config, trace)
         program = trace.program
         self._held = {"stride": self.sm.stride, "issue__payload": 0, "powered": powered_rows(

@@ -9,9 +9,8 @@ from typing import Any
 from warploom.arch.gpu import GpuConfig
 from warploom.evaluation import cached
 from warploom.evaluation.metrics import share
-from warploom.evaluation.simulations import Case
+from warploom.evaluation.simulations import Case, annotated
 from warploom.evaluation.tfet import BASELINE, INTENSIVE, MACHINES, MEM_RA, MEMORY, TUBA_TRWS
-from warploom.evaluation.workloads import traces
 from warploom.golden_model.gpu.limits import FEW, MANY
 from warploom.golden_model.gpu.simulate import simulate_gpu
 from warploom.golden_model.gpu.statistics import in_sequence
@@ -69,7 +68,7 @@ def measured(case: Case) -> BySm:
     """All launches of a workload, or a sample of their blocks, on the SMs of its machine."""
     gpu = case.config
     assert isinstance(gpu, GpuConfig), "several SMs"
-    launches = traces(case.workload, case.size)
+    launches = annotated(case.workload, case.size, gpu)
     runs = [simulate_gpu(gpu, launch if case.blocks is None else Sampled(launch, case.blocks)) for launch in launches]
     sms = [of_one for run in runs for of_one in run.sms]
     rows = gpu.sm.banks * gpu.sm.tfet_rows
@@ -109,4 +108,5 @@ def _inputs(case: Case) -> dict[str, Any]:
     return {"configuration": asdict(case.config), "workload": case.workload, "size": case.size, "blocks": case.blocks}
 
 
-WORK = cached.Work(_make, _read, _name, _inputs, (*cached.SOURCES, "warploom/evaluation/tfet_sms.py"))
+WORK = cached.Work(_make, _read, _name, _inputs, (*cached.SOURCES, "warploom/evaluation/tfet_sms.py",
+                                               "warploom/evaluation/simulations.py"))
