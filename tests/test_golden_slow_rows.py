@@ -17,6 +17,7 @@ from warploom.golden_model.simulate import simulate
 from warploom.golden_model.slow_arbiter import SlowArbiter
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import collect
+from warploom.golden_model.words import ALL_LANES
 from warploom.kernels.library import kernel, kernels
 from warploom.tb.pipes import PATH_EACH, TWO_SP
 
@@ -286,6 +287,18 @@ def test_rows_before_the_slow_ones_are_fast(coalescing: str) -> None:
     assert issued(COPY, *common, "tfet_rows=126") == 9
     assert issued(COPY, *common, "tfet_rows=127") == 10  # the row of R2
     assert issued(COPY, *common, "tfet_rows=128") == 11  # that of R1 too
+
+
+def test_each_side_of_a_branch_pays_its_own_accesses() -> None:
+    """The lanes of one warp, together or half by half: the second side reads and writes slow rows again."""
+    def spent(sides: Sequence[int]) -> tuple[int, int]:
+        """Slow accesses, and the cycles that they add."""
+        trace = trace_of([ADD] * len(sides), lanes=sides)
+        fast, slow = (simulate(config(*settings), trace).statistics for settings in (QUEUE, SLOW))
+        return sum(slow.counted["slow"].values()), slow.cycles - fast.cycles
+
+    assert spent([ALL_LANES]) == (3, 3)
+    assert spent([0x0000FFFF, 0xFFFF0000]) == (6, 6)
 
 
 @pytest.mark.parametrize("ports", [1, 2])
