@@ -230,21 +230,22 @@ def _library(waves: bool, flags: list[str]) -> Path:
     return store.folder(key, make)
 
 
-def run(made: Build, test_module: str, seed: int, *, testcase: str | None = None) -> None:
+def run(made: Build, test_module: str, seed: int, *, testcase: str | None = None, asserted: bool = True) -> None:
     """Run the cocotb tests of a module (all, or one) on a build, in a new folder, which stays if `simulate` raises."""
     with store.run_folder(f"{test_module}-{testcase or 'all'}-{seed}") as folder:
-        simulate(made, folder, test_module, seed, testcase=testcase)
+        simulate(made, folder, test_module, seed, testcase=testcase, asserted=asserted)
 
 
 def simulate(
     made: Build, folder: Path, test_module: str, seed: int, *, testcase: str | None = None,
-    environment: Mapping[str, str] | None = None, waves_from: int | None = 0,
+    environment: Mapping[str, str] | None = None, waves_from: int | None = 0, asserted: bool = True,
 ) -> None:
     """Run the cocotb tests of a module (all, or one) on a build, in a folder.
 
     All random values follow from `seed`, including power-up contents of memories and of registers without reset. The
     folder then holds log.txt, config.toml and, for a build with waves, waves.vcd or waves.fst from cycle `waves_from`
-    on. Raises `BenchError` if a test fails, if none ran, or if the simulator did not end normally.
+    on. Raises `BenchError` if a test fails, if none ran, or if the simulator did not end normally: an assertion of the
+    hardware ends it, unless it is not `asserted`.
     """
     log, results = folder / "log.txt", folder / "results.xml"
     write_whole(folder / "config.toml", made.config.to_toml().encode())
@@ -255,7 +256,7 @@ def simulate(
             test_module=test_module, hdl_toplevel=made.module, hdl_toplevel_lang="verilog", testcase=testcase,
             seed=seed, build_dir=made.folder, test_dir=folder, results_xml=str(results), log_file=log,
             plusargs=[*power_up(seed), f"+waves_first={-1 if waves_from is None else waves_from}",
-                      f"+waves_file=waves.{made.waves}"],
+                      f"+waves_file=waves.{made.waves}", *([] if asserted else ["+verilator+noassert"])],
             extra_env={"WARPLOOM_BUILD": str(made.folder), "WARPLOOM_CONFIG": str(folder / "config.toml"),
                        "COCOTB_REWRITE_ASSERTION_FILES": REWRITTEN,
                        **(environment or {})}, timescale=("1ns", "1ps"),

@@ -1,17 +1,15 @@
 """Assertions on the ports of the engine's L1: each stops a simulation in which its rule is broken."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 import pytest
 from amaranth import Cat, Module, Signal
-from amaranth.lib import data, wiring
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In
-from amaranth.sim import Simulator
+from simulated import simulate
 
-from warploom.arch.l1 import Operation
+from warploom.arch.l1 import SLOTS, Operation
 from warploom.rtl.l1.bank import CacheBank
 from warploom.rtl.l1.ports import assert_held
+from warploom.rtl.l1.reorder import ReorderBuffer
 
 CLEARED = 4
 """Cycles after which a bank of two lines takes requests."""
@@ -27,25 +25,6 @@ class Held(wiring.Component):
         m = Module()
         assert_held(m, self.valid, self.ready, Cat(self.payload, Signal()), "port")
         return m
-
-
-def simulate(unit: Any, cycles: Sequence[Mapping[str, int]], before: int = 0) -> None:
-    """Some cycles with these inputs, by path; others are zero."""
-    inputs = {"__".join(map(str, path)): value for path, member, value in unit.signature.flatten(unit)
-              if member.flow is wiring.In}
-
-    async def bench(context: Any) -> None:
-        await context.tick().repeat(before) if before else None
-        for cycle in (*cycles, {}, {}):
-            for name, signal in inputs.items():
-                fields = {part.partition(".")[2]: value for part, value in cycle.items() if part.startswith(f"{name}.")}
-                context.set(signal, fields if isinstance(signal, data.View) else cycle.get(name, 0))
-            await context.tick()
-
-    simulator = Simulator(unit)
-    simulator.add_clock(1e-9)
-    simulator.add_testbench(bench)
-    simulator.run()
 
 
 def request(address: int, operation: Operation = Operation.READ, wide: int = 0) -> dict[str, int]:
@@ -85,3 +64,21 @@ def test_an_offer_that_changes(second: dict[str, int]) -> None:
 def test_an_offer_that_is_taken() -> None:
     simulate(Held(), [{"valid": 1, "payload": 1}, {"valid": 1, "payload": 1, "ready": 1}, {"valid": 1, "payload": 2,
                                                                                            "ready": 1}])
+
+
+TAKE, FILL = {"take": 1}, {"fill": 1, "filled": 0}
+
+
+@pytest.mark.parametrize(("cycles", "message"), [
+    ([TAKE] * (SLOTS + 1), "a request takes a slot, and none is free"),
+    ([FILL], "an answer comes for a slot that is not in use"),
+    ([TAKE, TAKE, {"fill": 1, "filled": 2}], "an answer comes for a slot that is not in use"),
+    ([TAKE, FILL, FILL], "a slot is answered twice")])
+def test_a_reorder_buffer_that_is_used_wrongly(cycles: list[dict[str, int]], message: str) -> None:
+    with pytest.raises(AssertionError, match=message):
+        simulate(ReorderBuffer(bits=8, probe=True), cycles)
+
+
+def test_a_reorder_buffer_that_is_used_well() -> None:
+    answered = [TAKE, TAKE, {"fill": 1, "filled": 1}, FILL, {"response__ready": 1}, {"response__ready": 1}]
+    simulate(ReorderBuffer(bits=8, probe=True), answered)

@@ -25,6 +25,7 @@ from warploom.rtl.fg_simt.shared_loads import NUMBER_BITS, SharedLoads
 from warploom.rtl.fg_simt.threads import POSITION, Threads
 from warploom.rtl.fg_simt.vote_result import VoteResult
 from warploom.rtl.interfaces import struct, unstoppable
+from warploom.rtl.l1.ports import assert_rule
 from warploom.rtl.observation import Shown, gather, probe_port, show
 
 
@@ -41,7 +42,8 @@ class ControlProcessor(wiring.Component):
     Parameters
     ----------
     affine : the kind of affine execution.
-    probe : for benches: shows the observed values of fragments, affine registers and shared-load cache.
+    probe : for benches: shows the observed values of fragments, affine registers and shared-load cache, and asserts the
+        rules of ports.
 
     Members
     -------
@@ -115,6 +117,7 @@ class ControlProcessor(wiring.Component):
         self._stop(m)
         if self._probe:
             show(m, self)
+            self._assert_rules(m)
         return m
 
     def _connect(self, m: Module) -> None:
@@ -306,6 +309,13 @@ class ControlProcessor(wiring.Component):
                          status.eq(Mux(found.cause.any(), found.as_value(), self.fault.as_value()))]
         with m.If(self.over):
             m.d.sync += [state.eq(State.IDLE), status.eq(0)]
+
+    def _assert_rules(self, m: Module) -> None:
+        """Stop a simulation in which the ports are used against their rules."""
+        assert_rule(m, ~self.sent.valid | self.room, "an operation is sent, and the SIQ has no room")
+        assert_rule(m, ~self.request.valid | self.request.ready, "the CP offers a request that is not taken")
+        executes = self._state.as_value().any()  # otherwise the answer is the host part's
+        assert_rule(m, ~self.response.valid | self._waits | ~executes, "memory answered the CP without a request")
 
     def observe(self) -> Shown:
         """See the contract."""

@@ -19,7 +19,7 @@ from warploom.rtl.fg_simt.memory_unit import MemoryUnit
 from warploom.rtl.fg_simt.micro import PAYLOAD
 from warploom.rtl.fg_simt.sau_ports import EXTENSION
 from warploom.rtl.l1.crossbars import REQUEST_PORTS, RESPONSE_PORTS
-from warploom.rtl.l1.ports import request_stream
+from warploom.rtl.l1.ports import assert_rule, assert_stable, request_stream
 from warploom.rtl.observation import Shown, gather, probe_port, show
 from warploom.rtl.shared import module_name, share
 
@@ -37,7 +37,7 @@ class Engine(wiring.Component):
     Parameters
     ----------
     affine : the kind of affine execution.
-    probe : for benches: shows the observed values.
+    probe : for benches: shows the observed values, and asserts what the parts may do at the ports that they share.
 
     Members
     -------
@@ -69,6 +69,7 @@ class Engine(wiring.Component):
         self._stop(m)
         if self._probe:
             show(m, self)
+            self._assert_rules(m)
         return m
 
     def _launch(self, m: Module) -> None:
@@ -147,6 +148,13 @@ class Engine(wiring.Component):
             control.fault.eq(memory.fault), control.in_flight.eq(memory.in_flight != 0),
             control.memory_quiet.eq(memory.quiet), memory.clear.eq(control.memory_reset),
         ]
+
+    def _assert_rules(self, m: Module) -> None:
+        """Stop a simulation in which a mode of the CP does something in the other one's time, or changes a request."""
+        host, control = self._host, self._control
+        assert_rule(m, ~(host.take & control.take), "both modes take an instruction")
+        assert_rule(m, ~(host.request.valid & control.request.valid), "both modes request")
+        assert_stable(m, self.narrow[CP_PORT], "request_of_cp")
 
     def observe(self) -> Shown:
         """See the contract."""

@@ -1,7 +1,6 @@
 """Instructions between the instruction cache and the control processor (docs/contract/fg_simt.md, *Fetch*)."""
 
-from amaranth import Cat, Const, Module, Mux, ResetSignal, Signal
-from amaranth.hdl import Assert
+from amaranth import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -9,7 +8,7 @@ from warploom.arch.fg_simt.sizes import FETCHED, FETCHES
 from warploom.arch.isa import PC_BITS
 from warploom.arch.l1 import ADDRESS_BITS, FETCH_FIELDS, response_fields
 from warploom.rtl.interfaces import unstoppable
-from warploom.rtl.l1.ports import request_stream
+from warploom.rtl.l1.ports import assert_rule, request_stream
 from warploom.rtl.observation import Shown, probe_port, show
 
 INSTRUCTION_BITS = 128
@@ -25,7 +24,7 @@ class Fetch(wiring.Component):
 
     Parameters
     ----------
-    probe : for benches: shows the observed values, and asserts that each answer has a request.
+    probe : for benches: shows the observed values, and asserts the rules of requests and answers.
 
     Members
     -------
@@ -82,9 +81,8 @@ class Fetch(wiring.Component):
             m.d.sync += [*forget, self._base.eq(self.base)]
         self._queue(m, leaves)
         if self._probe:
-            with m.If(self.answer.valid & ~ResetSignal()):
-                m.d.sync += Assert(self.outstanding != 0, "the cache answered without a request\n")
             show(m, self)
+            self._assert_rules(m)
         return m
 
     def _queue(self, m: Module, leaves: Signal) -> None:
@@ -95,6 +93,11 @@ class Fetch(wiring.Component):
         m.d.sync += oldest.eq(Mux(self.redirect | self.stop, newest + arrives, oldest + leaves))
         with m.If(arrives):
             m.d.sync += [entries[newest].eq(self.answer.payload), newest.eq(newest + 1)]
+
+    def _assert_rules(self, m: Module) -> None:
+        """Stop a simulation in which the ports are used against their rules."""
+        assert_rule(m, ~self.request.valid | self.request.ready, "fetch offers a request that is not taken")
+        assert_rule(m, ~self.answer.valid | (self.outstanding != 0), "the cache answered without a request")
 
     def observe(self) -> Shown:
         """See the contract."""

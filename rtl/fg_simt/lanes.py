@@ -32,7 +32,7 @@ class Lanes(wiring.Component):
     Parameters
     ----------
     probe : for benches: a port `written` with the results of SAU0, SAU1 and SLU that are written in this cycle, and the
-        rules of SRF and dividers are asserted.
+        rules of SRF and SAUs are asserted.
 
     Members
     -------
@@ -47,7 +47,7 @@ class Lanes(wiring.Component):
 
     def __init__(self, *, probe: bool = False) -> None:
         self._probe = probe
-        self._saus, self._slu = (FirstSau(), SecondSau(probe=probe)), LoadUnit()
+        self._saus, self._slu = (FirstSau(probe=probe), SecondSau(probe=probe)), LoadUnit()
         self._access = AccessUnit()
         self._registers, self._predicates = SimtRegisterFile(probe=probe), PredicateMasks()
         super().__init__({

@@ -29,7 +29,7 @@ from warploom.rtl.fg_simt.outstanding import Outstanding
 from warploom.rtl.fg_simt.request_queue import RequestQueue
 from warploom.rtl.fg_simt.rotation import Rotation
 from warploom.rtl.fg_simt.sender import Sender
-from warploom.rtl.l1.ports import assert_stable
+from warploom.rtl.l1.ports import assert_rule, assert_stable
 from warploom.rtl.observation import Shown, probe_port, show
 from warploom.rtl.select import lowest, merge_many
 from warploom.rtl.shared import share
@@ -47,7 +47,7 @@ class MemoryUnit(wiring.Component):
 
     Parameters
     ----------
-    probe : for benches: observed values are shown, and the rule of requests is asserted.
+    probe : for benches: observed values are shown, and the rules of rows, requests and answers are asserted.
 
     Members
     -------
@@ -69,6 +69,7 @@ class MemoryUnit(wiring.Component):
     def __init__(self, *, probe: bool = False) -> None:
         self._probe = probe
         self._queue, self._sender, self._outstanding = RequestQueue(), Sender(), Outstanding()
+        self._loads = [LoadQueue(probe=probe) for _ in range(LANES)]
         super().__init__({
             "issue": In(1), "issued": In(ISSUED), "arrive": In(1), "arriving": In(ARRIVING),
             "rows": Out(range(SMRQ_ROWS + 1)), "freed": Out(1),
@@ -90,8 +91,7 @@ class MemoryUnit(wiring.Component):
         self._find_faults(m)
         if self._probe:
             show(m, self)
-            for number, port in enumerate((*self.narrow, self.wide)):
-                assert_stable(m, port, f"request_{number}")
+            self._assert_rules(m)
         return m
 
     def _connect_queue(self, m: Module) -> None:
@@ -129,8 +129,7 @@ class MemoryUnit(wiring.Component):
             rotation.start.eq(oldest.start),
             behind.eq(~(Const((1 << LANES) - 1) << rotation.lane)),
         ]
-        for lane in range(LANES):
-            loads = LoadQueue()
+        for lane, loads in enumerate(self._loads):
             m.submodules[f"loads_{lane}"] = share(platform, "load_queue", loads)
             narrow, answer = outstanding.owners[lane], self.narrow_response[lane]
             group = oldest.entry.first[lane_bits:] + behind[lane]
@@ -182,6 +181,15 @@ class MemoryUnit(wiring.Component):
             m.d.sync += [self.fault.cause.eq(Cause.BUS), self.fault.pc.eq(outstanding.failed)]
         with m.Elif((self.fault.cause == 0) & arrived & causes.any()):
             m.d.sync += [self.fault.cause.eq(merge_many(lowest(causes), list(held))), self.fault.pc.eq(pc)]
+
+    def _assert_rules(self, m: Module) -> None:
+        """Stop a simulation in which the ports are used against their rules."""
+        assert_rule(m, ~self.arrive | (self._queue.used != SMRQ_ROWS), "a row comes, and there is no room")
+        requests, answers = (*self.narrow, self.wide), (*self.narrow_response, self.wide_response)
+        for number, (request, answer) in enumerate(zip(requests, answers, strict=True)):
+            assert_stable(m, request, f"request_{number}")
+            taken = sum(entry[number] for entry in self._outstanding.waiting) - self._sender.unsent[number]
+            assert_rule(m, ~answer.valid | (taken != 0), f"port {number} answers without a request")
 
     def observe(self) -> Shown:
         """The observed values."""

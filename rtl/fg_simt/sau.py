@@ -25,6 +25,7 @@ from warploom.rtl.fg_simt.micro import one_of
 from warploom.rtl.fg_simt.sau_ports import GROUP, RESULT, written
 from warploom.rtl.fg_simt.simple import SIMPLE, SimpleUnit
 from warploom.rtl.interfaces import unstoppable
+from warploom.rtl.l1.ports import assert_rule
 from warploom.rtl.select import merge_many
 
 ABOUT = data.StructLayout({name: GROUP[name].shape for name in ("group", "destination", "predicate", "execute")})
@@ -40,6 +41,7 @@ class Pipelines(wiring.Component):
     Parameters
     ----------
     units : units, and the operations of each. Those of a unit have one latency.
+    probe : stop a simulation if two groups have their results in one cycle.
 
     Members
     -------
@@ -47,7 +49,8 @@ class Pipelines(wiring.Component):
     result : results; words and predicates are 0 if there is none.
     """
 
-    def __init__(self, units: Mapping[tuple[Op, ...], LaneUnit]) -> None:
+    def __init__(self, units: Mapping[tuple[Op, ...], LaneUnit], *, probe: bool = False) -> None:
+        self._probe = probe
         self._units = {LATENCY[operations[0]]: (operations, unit) for operations, unit in units.items()}
         super().__init__({"enter": In(unstoppable(GROUP)), "result": Out(RESULT)})
 
@@ -84,6 +87,8 @@ class Pipelines(wiring.Component):
               for lane, word in enumerate(result.words)),
             result.verdicts.eq(merge_many(ended, verdicts)),
         ]
+        if self._probe:
+            assert_rule(m, (ended & (ended - 1)) == 0, "two groups have their results in one cycle")
 
 
 class Division(wiring.Component):
@@ -124,6 +129,10 @@ class Division(wiring.Component):
 class FirstSau(wiring.Component):
     """SAU0: simple operations, multiply-add and conversion. A group that enters in t has its result in t + L.
 
+    Parameters
+    ----------
+    probe : stop a simulation if two groups have their results in one cycle.
+
     Members
     -------
     enter : a group reads its operands.
@@ -131,8 +140,9 @@ class FirstSau(wiring.Component):
     write : results, to be written and forwarded.
     """
 
-    def __init__(self) -> None:
-        self._pipelines = Pipelines({SIMPLE: SimpleUnit(), CONVERSIONS: conversion_unit(), FUSED: fused_unit()})
+    def __init__(self, *, probe: bool = False) -> None:
+        units = {SIMPLE: SimpleUnit(), CONVERSIONS: conversion_unit(), FUSED: fused_unit()}
+        self._pipelines = Pipelines(units, probe=probe)
         super().__init__(sau_ports())
 
     def elaborate(self, platform: object) -> Module:
@@ -149,7 +159,8 @@ class SecondSau(wiring.Component):
 
     Parameters
     ----------
-    probe : stop a simulation if a group of a division enters when the dividers are not ready.
+    probe : stop a simulation if a group of a division enters when the dividers are not ready, or if two groups have
+        their results in one cycle.
 
     Members
     -------
@@ -158,8 +169,8 @@ class SecondSau(wiring.Component):
     """
 
     def __init__(self, *, probe: bool = False) -> None:
-        self._pipelines = Pipelines({SIMPLE: SimpleUnit(), PRODUCTS: product_unit()})
-        self._division = Division(probe=probe)
+        self._pipelines = Pipelines({SIMPLE: SimpleUnit(), PRODUCTS: product_unit()}, probe=probe)
+        self._division, self._probe = Division(probe=probe), probe
         super().__init__(sau_ports())
 
     def elaborate(self, platform: object) -> Module:
@@ -170,7 +181,15 @@ class SecondSau(wiring.Component):
             division.enter.valid.eq(self.enter.valid), division.enter.payload.eq(self.enter.payload),
             self.write.eq(Mux(division.done, division.write, written(m, pipelines.result))),
         ]
+        if self._probe:
+            self._assert_rules(m)
         return m
+
+    def _assert_rules(self, m: Module) -> None:
+        """Stop a simulation in which a result of a division would hide another one."""
+        result, written_too = self._pipelines.result, Signal()
+        m.d.sync += written_too.eq(result.destination.valid | result.predicate.valid)
+        assert_rule(m, ~(self._division.done & written_too), "a division is written with another operation")
 
 
 def sau_ports() -> dict[str, wiring.Member]:

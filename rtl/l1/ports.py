@@ -36,5 +36,11 @@ def assert_held(m: Module, valid: Value, ready: Value, payload: Value, name: str
     shown = Cat(valid, payload)
     waited, before = Signal(name=f"{name}_waited"), Signal(len(shown), name=f"{name}_before")
     m.d.sync += [waited.eq(valid & ~ready), before.eq(shown)]
-    with m.If(waited & ~ResetSignal()):
-        m.d.sync += Assert(shown == before, Format(f"{name} changes while it waits\n"))
+    with m.If(waited):
+        assert_rule(m, shown == before, f"{name} changes while it waits")
+
+
+def assert_rule(m: Module, rule: Value, broken: str) -> None:
+    """Stop a simulation in a cycle in which a rule does not hold, with what is then the case."""
+    with m.If(~ResetSignal()):
+        m.d.sync += Assert(rule, Format(f"{broken}\n"))

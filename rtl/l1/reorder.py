@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from warploom.arch.l1 import SLOT_BITS, SLOTS, response_fields
 from warploom.rtl.interfaces import struct
-from warploom.rtl.l1.ports import assert_stable, request_stream
+from warploom.rtl.l1.ports import assert_rule, assert_stable, request_stream
 
 
 class ReorderBuffer(wiring.Component):
@@ -15,13 +15,13 @@ class ReorderBuffer(wiring.Component):
     Parameters
     ----------
     bits : data of an answer.
-    probe : the rule of its stream is asserted.
+    probe : the rules of its slots and of its stream are asserted.
 
     Members
     -------
     take : a request takes the next slot; only if it is free.
     free, slot : whether the next slot is free, and its number.
-    fill, filled, answer : an answer comes, its slot, and its fields.
+    fill, filled, answer : an answer comes, its slot, and its fields; only if the slot waits for one.
     response : the stream of answers.
     """
 
@@ -56,4 +56,8 @@ class ReorderBuffer(wiring.Component):
                 m.d.sync += answers[number].eq(self.answer)
         if self._probe:
             assert_stable(m, self.response, "answer")
+            assert_rule(m, ~self.take | self.free, "a request takes a slot, and none is free")
+            ahead = (self.filled - oldest)[:SLOT_BITS]  # slots in use that are older than the one that is filled
+            assert_rule(m, ~self.fill | (ahead < used), "an answer comes for a slot that is not in use")
+            assert_rule(m, ~self.fill | ~present.bit_select(self.filled, 1), "a slot is answered twice")
         return m

@@ -51,6 +51,7 @@ def test_divide(seed: int) -> None:
 
 @pytest.mark.rtl
 def test_that_none_enters_too_early(seed: int) -> None:
+    made, bench = runner.build(SmConfig.preset("small"), "Divider"), "warploom.tb.float.test_divide"
     with pytest.raises(AssertionError, match="an operation enters, and the divider is not ready"):
-        runner.run(runner.build(SmConfig.preset("small"), "Divider"), "warploom.tb.float.test_divide", seed,
-                   testcase="too_early")
+        runner.run(made, bench, seed, testcase="too_early")
+    runner.run(made, bench, seed, testcase="too_early", asserted=False)

@@ -103,7 +103,7 @@ BASELINE = Mechanism(
         Unit("DataCache", "warploom.rtl.l1.data_cache.DataCache", probe=PROBE, alone=True),
         Unit("L1", "warploom.rtl.l1.whole.L1", probe=PROBE, alone=True),
         Unit("SimpleUnit", "warploom.rtl.fg_simt.simple.SimpleUnit", alone=True),
-        Unit("FirstSau", "warploom.rtl.fg_simt.sau.FirstSau", alone=True),
+        Unit("FirstSau", "warploom.rtl.fg_simt.sau.FirstSau", probe=PROBE, alone=True),
         Unit("SecondSau", "warploom.rtl.fg_simt.sau.SecondSau", probe=PROBE, alone=True),
         Unit("LoadUnit", "warploom.rtl.fg_simt.slu.LoadUnit", alone=True),
         Unit("AddressUnit", "warploom.rtl.fg_simt.address.AddressUnit", alone=True),
