@@ -1,11 +1,10 @@
 """Activity counters of columns and lanes (docs/contract/counting.md, *Activity*)."""
 
 from collections import deque
-from collections.abc import Mapping
-from typing import Any
 
 from warploom.arch.config import LANES
 from warploom.golden_model.integer import LAST_INTEGER
+from warploom.golden_model.records import DispatchFields
 
 STAGES = 3
 """Lane stages; there is a bypass beside all but the last."""
@@ -60,7 +59,7 @@ class LaneMeter:
         self._lane_loads = self._bypass_loads = 0
         self._recent: deque[tuple[int, tuple[int, int, int]]] = deque(maxlen=stages * sp_pipes)  # pending loads
 
-    def dispatch(self, cycle: int, fields: Mapping[str, Any], loads: tuple[int, int, int], trivial: int) -> None:
+    def dispatch(self, cycle: int, fields: DispatchFields, loads: tuple[int, int, int], trivial: int) -> None:
         """An instruction is dispatched in this cycle, with this number of trivial lanes. For an integer one, `loads`
         are the numbers of lanes that will load their first stages, their last stage, and the bypasses."""
         if fields["pipe"] < self._counted:

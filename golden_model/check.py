@@ -4,8 +4,8 @@ A hazard that the timing model misses shows here as a wrong operand. Lanes whose
 the kernel, or computed from such lanes) are not compared, since their value in hardware is undefined.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from warploom.arch.config import LANES
 from warploom.arch.interfaces import Outcome
@@ -15,6 +15,7 @@ from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.front_end.warps import Warp
 from warploom.golden_model.integer import evaluate
+from warploom.golden_model.records import SOURCES, AttemptFields, DispatchFields, IssueFields
 from warploom.golden_model.trivial import promised
 from warploom.golden_model.words import ALL_LANES, broadcast, merge, spread
 
@@ -44,7 +45,7 @@ class Checker:
         self._registers: dict[tuple[int, int], Operand] = {}  # by (warp of the grid, register)
         self._expected: dict[int, tuple[list[Operand], int]] = {}  # by tag: operands, defined lanes of the result
 
-    def issued(self, flight: Flight, fields: Mapping[str, int]) -> None:
+    def issued(self, flight: Flight, fields: IssueFields) -> None:
         """An instruction enters the datapath."""
         operands = [self._operand(flight.warp, fields, slot) for slot in range(3)]
         defined = fields["lanes"]
@@ -54,7 +55,7 @@ class Checker:
         self._expected[fields["tag"]] = operands, defined
         self._write(flight, fields, defined)
 
-    def _write(self, flight: Flight, fields: Mapping[str, int], defined: int) -> None:
+    def _write(self, flight: Flight, fields: IssueFields, defined: int) -> None:
         """The destination is written. After a full write, lanes that have exited are undefined."""
         if fields["writes"]:
             key = flight.warp.number, fields["dst"]
@@ -63,7 +64,7 @@ class Checker:
             self._registers[key] = merge(word, flight.word, fields["lanes"]), kept | defined
 
     def accepted(
-        self, flight: Flight, fields: Mapping[str, int], slots: Sequence[Compact | None], result: Compact | None,
+        self, flight: Flight, fields: AttemptFields, slots: Sequence[Compact | None], result: Compact | None,
         pred: int,
     ) -> None:
         """The affine unit has executed an instruction: its operands (None if a slot reads no register), its result, if
@@ -82,12 +83,12 @@ class Checker:
             self._compare_predicates(f"predicate of {name} in the affine unit", flight.pred_out, pred, defined)
         self._write(flight, fields, defined)
 
-    def _operand(self, warp: Warp, fields: Mapping[str, int], slot: int) -> Operand:
+    def _operand(self, warp: Warp, fields: IssueFields, slot: int) -> Operand:
         if fields["reads"] >> slot & 1:
-            return self._registers.get((warp.number, fields[f"src{slot}"]), (0, 0))
+            return self._registers.get((warp.number, fields[SOURCES[slot]]), (0, 0))
         return (broadcast(fields["imm"]) if fields["imm_slot"] == slot else 0), ALL_LANES
 
-    def dispatched(self, static: Static, dispatch: dict[str, Any], result: int, pred_out: int) -> Defined:
+    def dispatched(self, static: Static, dispatch: DispatchFields, result: int, pred_out: int) -> Defined:
         """Operands leave a collector. Returns the lanes in which they and the instruction's result are defined."""
         operands, defined = self._expected.pop(dispatch["tag"])
         known = dispatch["lanes"] & operands[0][1] & operands[1][1] & operands[2][1]
@@ -103,7 +104,7 @@ class Checker:
         return Defined(tuple(lanes for _, lanes in operands), defined)
 
     def _trivial(
-        self, static: Static, dispatch: Mapping[str, Any], result: int, pred_out: int, lanes: int
+        self, static: Static, dispatch: DispatchFields, result: int, pred_out: int, lanes: int
     ) -> None:
         """Trivial lanes among those with defined operands have the result of the trace, although they do not
         compute."""

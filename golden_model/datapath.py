@@ -1,6 +1,6 @@
 """`Datapath`: register file, operand store, lanes and write-back, connected (docs/contract/)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -14,11 +14,11 @@ from warploom.golden_model.lane_activity import LaneActivity
 from warploom.golden_model.observation import Gathered
 from warploom.golden_model.operands.port import OperandStore
 from warploom.golden_model.placement import Address, Placement
+from warploom.golden_model.records import DispatchFields, IssueFields, Result
 from warploom.golden_model.register_file.ports import RegisterFile, Write
 from warploom.golden_model.renaming.counts import Accuracy
 from warploom.golden_model.renaming.stage import RenameStage
 from warploom.golden_model.result_queue import ResultQueues
-from warploom.golden_model.writeback import Result
 
 SUB_BANK_COLUMNS = COLUMNS // SUB_BANKS
 """Columns of a sub-bank."""
@@ -46,11 +46,11 @@ class Datapath:
         self.queues = ResultQueues(config)
         operands.dispatcher.queued = self.queues.lengths
         self.lanes = LaneActivity(config)
-        self._nothing: Sequence[dict[str, Any] | None] = (None,) * len(config.dispatch_ports)
-        self.sent: Sequence[dict[str, Any] | None] = self._nothing
-        self.dispatch: Sequence[dict[str, Any] | None] = self._nothing
-        self.leaving: Sequence[dict[str, Any]] = ()  # the instructions of `dispatch`
-        self._executing: Sequence[dict[str, Any]] = ()  # those of `sent` for the integer lanes
+        self._nothing: Sequence[DispatchFields | None] = (None,) * len(config.dispatch_ports)
+        self.sent: Sequence[DispatchFields | None] = self._nothing
+        self.dispatch: Sequence[DispatchFields | None] = self._nothing
+        self.leaving: Sequence[DispatchFields] = ()  # the instructions of `dispatch`
+        self._executing: Sequence[DispatchFields] = ()  # those of `sent` for the integer lanes
         self._addresses = Placement(config, stride)
         self._parts = Gathered(register_file, operands, self.queues, affine)
         self.observed = (
@@ -104,7 +104,7 @@ class Datapath:
         if self.affine is not None:
             self.affine.clock(attempts)
 
-    def _count(self, dispatch: Sequence[dict[str, Any] | None]) -> None:
+    def _count(self, dispatch: Sequence[DispatchFields | None]) -> None:
         """Instructions move to the operand registers and lanes."""
         operands = self.operands
         for port, sent in enumerate(dispatch):
@@ -171,25 +171,26 @@ class Datapath:
                     affine.issued(issue)
                 operands.issue(fields, *self._addresses_of(fields))
 
-    def _masked(self, fields: Mapping[str, Any], affine: AffineUnit) -> dict[str, Any]:
+    def _masked(self, fields: IssueFields, affine: AffineUnit) -> IssueFields:
         """The instruction in the form for the operand store."""
         compact = affine.compact(fields)
         reads = fields["reads"] & ~sum(1 << slot for slot, value in enumerate(compact) if value is not None)
         return {**fields, "reads": reads, "compact": compact}
 
-    def _addresses_of(self, fields: Mapping[str, Any]) -> tuple[list[Address], Address]:
+    def _addresses_of(self, fields: IssueFields) -> tuple[list[Address], Address]:
         """The addresses of an instruction's sources, and of its destination."""
         warp, addresses = fields["warp"] << 8, self._addresses
         a, b, c = fields["src0"], fields["src1"], fields["src2"]
         return [addresses[warp | a], addresses[warp | b], addresses[warp | c]], addresses[warp | fields["dst"]]
 
-    def _dispatch(self, port: int, index: int) -> dict[str, Any]:
+    def _dispatch(self, port: int, index: int) -> DispatchFields:
         """The fields of a dispatch port for the instruction in a holder: its own, extended."""
         holder = self.operands.holders[index]
-        dispatch: dict[str, Any] = holder.fields
+        dispatch: DispatchFields = holder.fields
         dispatch["collector"], dispatch["operands"] = index, holder.operands()
         if self.affine is not None:
-            dispatch["operands"] = tuple(map(_expanded, dispatch["compact"], dispatch["operands"]))
+            (x, y, z), (a, b, c) = dispatch["compact"], dispatch["operands"]
+            dispatch["operands"] = _expanded(x, a), _expanded(y, b), _expanded(z, c)
         if self.lanes.has_outcomes:
             dispatch["trivial"] = self.lanes.outcomes(port, dispatch, self._known_zero(holder))
         return dispatch

@@ -1,12 +1,13 @@
 """`Dispatcher`: selects the ready collectors whose instructions are dispatched (docs/contract/operands.md)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Pipe
 from warploom.golden_model.integer import COPY, COPY_LATENCY
 from warploom.golden_model.operands.collector import ALL_SLOTS, Slots
+from warploom.golden_model.records import DispatchFields, IssueFields
 
 Chosen = Sequence[int | None]
 """By dispatch port, the collector whose instruction is dispatched, or `None`."""
@@ -98,13 +99,13 @@ class Dispatcher:
         self._queue = [pipe.result_queue for pipe in config.pipes]
         self._sure = 0 if config.tfet_rows else config.rotating_paths  # of so many results one leaves; 0: none may
 
-    def accepts(self, pipe: int, fields: Mapping[str, Any]) -> bool:
+    def accepts(self, pipe: int, fields: IssueFields) -> bool:
         """Whether a pipe accepts an instruction for dispatch in this cycle."""
         if self.free_at[self._part(pipe, fields)] > self.cycle:
             return False
         return self.has_slot(pipe, fields["timing"]) if pipe in self.sp else self.credits[pipe] > 0
 
-    def _part(self, pipe: int, fields: Mapping[str, Any]) -> int:
+    def _part(self, pipe: int, fields: IssueFields) -> int:
         """The part of a pipe for an instruction."""
         return self._parts[pipe][fields["warp"] % self._schedulers]
 
@@ -124,7 +125,7 @@ class Dispatcher:
         """By dispatch port, the collector that dispatches in this cycle, or `None`."""
         return self._order.select(self, collectors)
 
-    def step(self, chosen: Chosen, sent: Sequence[Mapping[str, Any] | None], given: int) -> None:
+    def step(self, chosen: Chosen, sent: Sequence[DispatchFields | None], given: int) -> None:
         """The end of a cycle: `chosen` are the selected collectors, `sent` the fields of their instructions; pipes of
         the mask `given` get a credit back."""
         if chosen is not self.nobody:
@@ -134,7 +135,7 @@ class Dispatcher:
                 self.credits[pipe] += given >> pipe & 1
         self.advance()
 
-    def _dispatched(self, chosen: Chosen, sent: Sequence[Mapping[str, Any] | None]) -> None:
+    def _dispatched(self, chosen: Chosen, sent: Sequence[DispatchFields | None]) -> None:
         """The selected instructions leave their collectors."""
         for port, fields in enumerate(sent):
             index = chosen[port]

@@ -4,7 +4,7 @@ from collections import deque
 
 from warploom.arch.pipes import PipeConfig
 from warploom.golden_model.front_end.flight import Flight
-from warploom.golden_model.writeback import Result
+from warploom.golden_model.records import Result
 
 
 def latencies(pipe: PipeConfig) -> dict[int, int]:

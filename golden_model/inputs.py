@@ -1,16 +1,15 @@
 """The inputs of a datapath in one cycle."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from warploom.golden_model.writeback import Result
+from warploom.golden_model.records import AttemptFields, IssueFields, Result
 
-Attempts = Sequence[Mapping[str, int] | None]
-"""By set of the affine registers: the fields of an attempt (`interfaces.attempt_fields`)."""
+Attempts = Sequence[AttemptFields | None]
+"""By set of the affine registers."""
 
-
-Issues = Sequence[Mapping[str, int] | None]
-"""By issue input: the fields of an instruction (`interfaces.issue_fields`)."""
+Issues = Sequence[IssueFields | None]
+"""By issue input."""
 
 
 class WarpEvents(NamedTuple):

@@ -1,14 +1,14 @@
 """`IntegerUnit`: 32 integer lanes, and the delay line of their results (docs/contract/pipes.md)."""
 
 from collections.abc import Callable
-from typing import Any
 
 from warploom.arch.config import LANES
 from warploom.arch.isa import Op
 from warploom.arch.pipes import PipeConfig
 from warploom.golden_model.lane import FUNCTIONS, decode_modifiers
+from warploom.golden_model.records import DispatchFields, Result
 from warploom.golden_model.words import join, split
-from warploom.golden_model.writeback import Result, result_of
+from warploom.golden_model.writeback import result_of
 
 LAST_INTEGER = int(Op.SEL)
 """Operations up to this one execute in the integer lanes."""
@@ -18,13 +18,10 @@ COPY = -1
 
 COPY_LATENCY = 1
 
-Dispatch = dict[str, Any]
-"""The fields of the dispatch port and `operands`, three 1024-bit words."""
-
-Evaluate = Callable[[Dispatch], tuple[int, int]]
+Evaluate = Callable[[DispatchFields], tuple[int, int]]
 
 
-def evaluate(dispatch: Dispatch) -> tuple[int, int]:
+def evaluate(dispatch: DispatchFields) -> tuple[int, int]:
     """(1024-bit result, lane mask of the predicate result) of an integer instruction; executing lanes only."""
     function = FUNCTIONS[dispatch["op"]]
     modifiers = decode_modifiers(dispatch["op"], dispatch["modifiers"])
@@ -51,7 +48,7 @@ class IntegerUnit:
         self._evaluate = evaluate
         self.results: dict[int, Result] = {}  # by the cycle in which they leave
 
-    def enter(self, cycle: int, dispatch: Dispatch) -> None:
+    def enter(self, cycle: int, dispatch: DispatchFields) -> None:
         """An instruction is at the dispatch port in this cycle; one that is no integer operation is ignored."""
         if dispatch["op"] <= LAST_INTEGER:
             data, pred = self._evaluate(dispatch)

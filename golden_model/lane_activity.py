@@ -1,12 +1,12 @@
 """The activity of operand registers and lanes for an instruction (docs/contract/counting.md, *Activity*)."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from warploom.arch.config import COLUMNS, SmConfig
 from warploom.arch.interfaces import trivial_fields
 from warploom.arch.isa import Pipe
 from warploom.golden_model.activity import UNGATED, LaneMeter
+from warploom.golden_model.records import DispatchFields
 from warploom.golden_model.trivial import NONE, outcomes, packed
 
 _SLOTS = 3
@@ -22,13 +22,13 @@ class LaneActivity:
         self._gated, self.has_outcomes = config.gates_columns, bool(trivial_fields(config))
         self._outcomes = [NONE] * len(config.dispatch_ports)  # of the instructions dispatched in this cycle
 
-    def outcomes(self, port: int, dispatch: Mapping[str, Any], known_zero: tuple[int, int, int]) -> int:
+    def outcomes(self, port: int, dispatch: DispatchFields, known_zero: tuple[int, int, int]) -> int:
         """The outcomes of the lanes, in the format of a dispatch port; `known_zero` are the lanes of each operand that
         are known to be zero."""
         self._outcomes[port] = outcomes(dispatch, known_zero, self._sp)
         return packed(self._outcomes[port])
 
-    def dispatched(self, port: int, cycle: int, dispatch: Mapping[str, Any], holder: Any) -> None:
+    def dispatched(self, port: int, cycle: int, dispatch: DispatchFields, holder: Any) -> None:
         """An instruction moves from its holder to the operand registers and lanes in this cycle; with gating, only the
         holder's `columns` of its operands."""
         if not self._gated:

@@ -1,10 +1,10 @@
 """`Placement`: the physical address of every warp register, cached; and `owners`, the register at each address."""
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from warploom.arch.config import SmConfig
 from warploom.arch.layout import address, left, metadata_address, metadata_rows, rows_per_warp
+from warploom.golden_model.records import Result
 
 
 class Address(NamedTuple):
@@ -30,7 +30,7 @@ class Entries:
             return address.group * self._banks + address.bank, address.entry, address.left
         return address.bank, address.row, address.left
 
-    def of(self, result: Mapping[str, int]) -> tuple[int, int]:
+    def of(self, result: Result) -> tuple[int, int]:
         """Those of the register that a result writes."""
         if self._divided:
             return result["group"] * self._banks + result["bank"], result["entry"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Pipe
-from warploom.golden_model.writeback import Result
+from warploom.golden_model.records import Result
 
 
 class ResultQueues:

@@ -1,7 +1,6 @@
 """`Sm`: front end, datapath and the units behind it, connected (docs/contract/)."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from warploom.arch.chunks import most_warps
 from warploom.arch.config import SmConfig
@@ -24,9 +23,10 @@ from warploom.golden_model.front_end.warps import Follower, Warp
 from warploom.golden_model.inputs import NO_EVENTS, Inputs, Issues, WarpEvents
 from warploom.golden_model.integer import LAST_INTEGER
 from warploom.golden_model.memory.port import LoadStoreUnit
+from warploom.golden_model.records import DispatchFields, IssueFields, Result
 from warploom.golden_model.times import Times
 from warploom.golden_model.trace import Traced
-from warploom.golden_model.writeback import Result, result_of
+from warploom.golden_model.writeback import result_of
 
 _TAGS = 1 << TAG_BITS
 
@@ -67,7 +67,7 @@ class Sm:
         # By place in a pair: the issue input that each warp uses.
         self._inputs = [[slot % config.issue_ports * config.issue_per_warp + place for slot in range(config.warps)]
                         for place in range(config.issue_per_warp)]
-        self._no_issues: list[dict[str, int] | None] = [None] * config.issue_inputs
+        self._no_issues: list[IssueFields | None] = [None] * config.issue_inputs
         sp, sfu, (self._mem,) = map(config.numbers, KINDS)
         self.outside_sp = [OutsideSp(config.timed_pipes[number]) for number in sp]
         self._outside_sp = [outside.results for outside in self.outside_sp]
@@ -254,7 +254,7 @@ class Sm:
         if self.checker is not None:
             self.checker.issued(flight, fields)
 
-    def _dispatched(self, dispatch: dict[str, Any]) -> None:
+    def _dispatched(self, dispatch: DispatchFields) -> None:
         """An instruction has left its collector: the outside unit that executes it takes it."""
         flight = self._flights[dispatch["tag"]]
         static = flight.static
@@ -274,7 +274,7 @@ class Sm:
         elif result is not None:
             self.outside_sp[dispatch["pipe"]].accept(self.cycle, dispatch["timing"], result)
 
-    def _evaluate(self, dispatch: Mapping[str, Any]) -> tuple[int, int]:
+    def _evaluate(self, dispatch: DispatchFields) -> tuple[int, int]:
         """The result of an integer instruction, from functional execution."""
         flight = self._flights[dispatch["tag"]]
         return flight.word, flight.pred_out

@@ -1,16 +1,17 @@
 """`outcomes`: lanes whose result is known before it is computed (docs/contract/pipes.md, *Trivial lanes*)."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from warploom.arch.config import LANES
 from warploom.arch.interfaces import OUTCOME_BITS, Outcome
 from warploom.arch.isa import Op
 from warploom.arch.modifiers import Rounding
 from warploom.golden_model.lane import decode_modifiers
+from warploom.golden_model.records import DispatchFields
 
 
 class Outcomes(NamedTuple):
@@ -104,7 +105,7 @@ def row_of(op: int, modifiers: int) -> Row | None:
     return ROWS[op](decode_modifiers(op, modifiers)) if op in ROWS else None
 
 
-def outcomes(dispatch: Mapping[str, Any], known: tuple[int, int, int], sp_pipes: int = 1) -> Outcomes:
+def outcomes(dispatch: DispatchFields, known: tuple[int, int, int], sp_pipes: int = 1) -> Outcomes:
     """The outcomes of the executing lanes. `dispatch` has the fields of the dispatch port and `operands`, three
     1024-bit words in lane order. `known` has a lane mask of known zeros for each slot; these lanes of the word are
     ignored. The first `sp_pipes` pipes are those of SP."""
@@ -131,7 +132,7 @@ def outcomes(dispatch: Mapping[str, Any], known: tuple[int, int, int], sp_pipes:
     return Outcomes(*(lanes & fit for lanes in found[Outcome.ZERO :]))
 
 
-def _unfit(row: Row, dispatch: Mapping[str, Any], known: tuple[int, int, int], trivial: int) -> int:
+def _unfit(row: Row, dispatch: DispatchFields, known: tuple[int, int, int], trivial: int) -> int:
     """Lanes in which a condition of the row does not hold; only trivial lanes are checked."""
     unfit = dispatch["pred"] if row.no_carry else 0
     if row.normal or row.positive:

@@ -1,16 +1,15 @@
 """`Latches`: the latches between the pipes and the banks (docs/contract/pipes.md, *Write-back*)."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar, cast
 
-Result = Mapping[str, int]
-"""The fields of a result port and `data`, the 1024-bit word."""
+from warploom.golden_model.records import DispatchFields, Result
 
 
-def result_of(dispatch: dict[str, Any], data: int, pred: int) -> Result:
+def result_of(dispatch: DispatchFields, data: int, pred: int) -> Result:
     """The result of an instruction that was dispatched: its fields, of which those of `interfaces.result_fields` count,
     with the word and the predicate result."""
-    result = dispatch.copy()
+    result = cast(Result, dispatch.copy())
     result["data"], result["pred"] = data, pred
     return result
 

@@ -237,14 +237,19 @@ class Comparison:
             stimulus["first_port"] = inputs.first_port
         for port, issue in zip(self._issue_ports, inputs.issue, strict=bool(inputs.issue)):
             if issue is not None:
-                stimulus |= {f"{port}__valid": 1, f"{port}__payload": {name: issue[name] for name in self._issued}}
+                stimulus |= {f"{port}__valid": 1, f"{port}__payload": _only(self._issued, issue)}
                 if issue.get("first"):
                     self.shadow.restart(issue["warp"])
         for pipe, result in zip(pipes, inputs.results, strict=bool(inputs.results)):
             if result is not None:
                 data, pred = self.outside.answer(result["tag"])
-                fields = {name: result[name] for name in self._returned}
+                fields = _only(self._returned, result)
                 address = {} if result["writes"] else dict.fromkeys(self._destination, 0)
                 stimulus[f"result_{pipe.name}__valid"] = 1
                 stimulus[f"result_{pipe.name}__payload"] = {**fields, **address, "data": data, "pred": pred}
         self.hardware.drive(stimulus)
+
+
+def _only(names: Sequence[str], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields with these names."""
+    return {name: fields[name] for name in names}

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Mapping
+from typing import Any
 
 from warploom.arch.config import LANES
 from warploom.arch.interfaces import WARP_BITS
@@ -29,6 +30,6 @@ def encoding(rng: random.Random) -> Encoding:
     return Encoding(rng.randint(1, 4), rng.getrandbits(1), bool(rng.getrandbits(1)))
 
 
-def encoding_of(fields: Mapping[str, int]) -> Encoding:
+def encoding_of(fields: Mapping[str, Any]) -> Encoding:
     """An encoding from its fields, `ENCODING_FIELDS`."""
     return Encoding(fields["size"] + 1, fields["sign"], bool(fields["left"]))

@@ -1,5 +1,7 @@
 """Reads every register back through the datapath's own ports, after a kernel has ended."""
 
+from typing import cast
+
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import TAG_BITS, issue_fields
 from warploom.arch.isa import NO_SLOT, Op, Pipe, TimingClass
@@ -9,6 +11,7 @@ from warploom.golden_model.datapath import Datapath
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.inputs import NO_INPUTS
 from warploom.golden_model.operands.windows import WindowStore
+from warploom.golden_model.records import IssueFields
 from warploom.golden_model.words import ALL_LANES
 from warploom.tb.shadow import Address, Shadow
 
@@ -53,7 +56,7 @@ class Readback:
         self._drop_swept()
         if self._pending and self._may_issue(*self._pending[-1]):
             warp, read = self._pending.pop()
-            issue: list[dict[str, int] | None] = [None] * self._config.issue_inputs
+            issue: list[IssueFields | None] = [None] * self._config.issue_inputs
             issue[warp % self._config.issue_ports * self._config.issue_per_warp] = self._fields(warp, read)
             self.inputs = NO_INPUTS._replace(issue=issue)
 
@@ -104,15 +107,15 @@ class Readback:
         assert self._config.has_hints or not lost, f"warp {warp} has lost lanes {lost:#010x} of R{register}"
         return self._shadow.current(warp, kept, dirty)
 
-    def _fields(self, warp: int, read: list[int]) -> dict[str, int]:
+    def _fields(self, warp: int, read: list[int]) -> IssueFields:
         tag, lanes = len(self._pending) % (1 << TAG_BITS), [self._current(warp, register) for register in read]
         self.compared += sum(map(bool, lanes))
         self.defined[tag] = Defined((*lanes, *(ALL_LANES,) * (3 - len(read))), 0)
-        return dict.fromkeys((name for name, _ in issue_fields(self._config)), 0) | {
+        return cast(IssueFields, dict.fromkeys((name for name, _ in issue_fields(self._config)), 0) | {
             "tag": tag, "warp": warp, "op": int(Op.FFMA), "pipe": int(Pipe.SP), "timing": int(TimingClass.FP_MAD),
             "reads": (1 << len(read)) - 1, **{f"src{slot}": register for slot, register in enumerate(read)},
             "imm_slot": NO_SLOT, "lanes": lanes[0] if self._by_one else ALL_LANES, "full": 1,
-        }
+        })
 
     def flight(self, tag: int) -> Flight | None:
         """None: the units outside return no results."""

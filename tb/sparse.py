@@ -1,6 +1,8 @@
 """Random results with many zeros, and lanes that execute, for the benches of zero masks."""
 
 import random
+from collections.abc import Mapping
+from typing import Any
 
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS, zero_fields
@@ -34,6 +36,6 @@ def old(rng: random.Random, config: SmConfig) -> dict[str, int]:
     return known | ({"zero": rng.choice((known["zero"], 0, ALL_LANES))} if known else {})
 
 
-def zero_of(fields: dict[str, int]) -> Zero:
+def zero_of(fields: Mapping[str, Any]) -> Zero:
     """The zero mask and R-bits in the fields."""
     return Zero(fields.get("zero", 0), fields.get("reorder", 0))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import cocotb
 import pytest
@@ -13,6 +13,7 @@ from warploom.arch.interfaces import index_bits, pipe_bits
 from warploom.arch.isa import Pipe, TimingClass
 from warploom.arch.pipes import Sharing
 from warploom.golden_model.dispatch import Dispatcher, OldestFirst
+from warploom.golden_model.records import DispatchFields
 from warploom.golden_model.sharing import BySchedulers
 from warploom.tb import pipes, runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
@@ -33,9 +34,9 @@ class Held:
     ready: bool = False
 
     @property
-    def fields(self) -> dict[str, int]:
+    def fields(self) -> DispatchFields:
         """The fields that the model uses."""
-        return {"pipe": self.pipe, "timing": self.timing, "warp": self.warp}
+        return cast(DispatchFields, {"pipe": self.pipe, "timing": self.timing, "warp": self.warp})
 
 
 class DispatchBench:

@@ -1,9 +1,9 @@
 """Bench of the integer unit: hardware against `warploom.golden_model.integer`."""
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import cocotb
 import pytest
@@ -12,6 +12,7 @@ from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import stored_fields
 from warploom.arch.isa import Op, TimingClass
 from warploom.golden_model.integer import IntegerUnit
+from warploom.golden_model.records import DispatchFields
 from warploom.golden_model.words import ALL_LANES
 from warploom.rtl.lane import STAGES
 from warploom.tb import runner
@@ -81,8 +82,8 @@ class IntegerCheck:
             self._coverage.hit("some lanes", 0 < dispatch["lanes"] < ALL_LANES)
         self._check_loads(seen, dispatch)
         if dispatch is not None:
-            self._model.enter(self._cycle, dispatch)
-        expected = self._model.results.get(self._cycle)
+            self._model.enter(self._cycle, cast(DispatchFields, dispatch))
+        expected: Mapping[str, Any] | None = self._model.results.get(self._cycle)
         self._cycle += 1
         self._checker.equal("result.valid", seen["result__valid"], int(expected is not None))
         if expected is not None:

@@ -21,7 +21,7 @@ from warploom.golden_model.bypass.lost import LostValue
 from warploom.golden_model.datapath import Datapath
 from warploom.golden_model.functional.executor import execute
 from warploom.golden_model.observation import shown_by
-from warploom.golden_model.operands.collector import SOURCES
+from warploom.golden_model.records import SOURCES
 from warploom.golden_model.simulate import Run, simulate
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import collect

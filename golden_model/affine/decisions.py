@@ -33,8 +33,8 @@ from warploom.golden_model.front_end.pickers import slots_of_ports
 from warploom.golden_model.front_end.simt import Position
 from warploom.golden_model.front_end.warps import Follower, Warp
 from warploom.golden_model.inputs import Attempts
-from warploom.golden_model.operands.collector import SOURCES
 from warploom.golden_model.operands.port import OperandStore
+from warploom.golden_model.records import SOURCES, AttemptFields, IssueFields
 from warploom.golden_model.trace import NONE, Traced
 from warploom.golden_model.words import ALL_LANES
 
@@ -51,7 +51,7 @@ class Unanswered:
 
     static: Static
     position: Position
-    fields: dict[str, int]
+    fields: AttemptFields
     plan: Plan
     slots: tuple[Compact | None, ...]
     holds: int = 0
@@ -115,7 +115,7 @@ class AffineDecisions:
     def attempts(self, picked: Sequence[Warp | Follower]) -> Attempts:
         """By set: the fields of the attempts among the picked instructions."""
         self._outcomes = self._unit.outcomes
-        sets: list[Mapping[str, int] | None] = [None] * self._config.schedulers
+        sets: list[AttemptFields | None] = [None] * self._config.schedulers
         for warp in picked:
             plan = self._plan_of(warp)
             if plan is not None and plan.way in ATTEMPTS:
@@ -126,16 +126,16 @@ class AffineDecisions:
                 self._attempted[warp.slot] = Unanswered(warp.next, position, fields, plan, values)
         return tuple(sets)
 
-    def _attempt(self, warp: Warp | Follower, plan: Plan) -> dict[str, int]:
-        fields = self._instructions.fields(warp)
-        fields |= {"writes_predicate": int(warp.next.hazards.writes_predicate), "step": 0}
+    def _attempt(self, warp: Warp | Follower, plan: Plan) -> AttemptFields:
+        fields: AttemptFields = {**self._instructions.fields(warp), "step": 0,
+                                 "writes_predicate": int(warp.next.hazards.writes_predicate)}
         if plan.special is not None:
-            fields |= {"imm": plan.special.base, "step": plan.special.stride}
+            fields["imm"], fields["step"] = plan.special.base, plan.special.stride
         if warp.next.op is Op.LD:
             fields["imm_slot"] = OFFSET_SLOT
         return fields
 
-    def fields(self, warp: Warp | Follower) -> dict[str, int]:
+    def fields(self, warp: Warp | Follower) -> IssueFields:
         """See `Decisions`, here and below."""
         way, fields = self._planned(warp).way, warp.next.fields
         if way is Way.EXPANSION:
@@ -147,7 +147,7 @@ class AffineDecisions:
             return {**move.fields, "warp": warp.slot, "lanes": warp.walk.lanes, "full": 0, "pred": 0,
                     "first": int(not warp.entered), "aside": 0, "addressed": 0}
         addressed = self._is_addressed(warp.next, self._planned(warp))
-        return self._instructions.fields(warp) | {"aside": 0, "addressed": int(addressed)}
+        return {**self._instructions.fields(warp), "aside": 0, "addressed": int(addressed)}
 
     def flight(self, warp: Warp, tag: int, cycle: int) -> Flight:
         plan = self._planned(warp)

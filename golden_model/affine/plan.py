@@ -15,7 +15,7 @@ from warploom.golden_model.compact import Compact
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.warps import Follower, Warp
 from warploom.golden_model.lane import decode_modifiers
-from warploom.golden_model.operands.collector import SOURCES
+from warploom.golden_model.records import SOURCES
 from warploom.golden_model.trace import Traced
 from warploom.golden_model.words import WORD_MASK
 

@@ -1,6 +1,6 @@
 """`AffineUnit`: attempts and their outcomes, a set for each scheduler (docs/contract/affine.md, *Attempts*)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from warploom.arch.config import SmConfig
@@ -10,10 +10,10 @@ from warploom.arch.modifiers import Combine
 from warploom.golden_model.affine.register_file import AffineRegisterFile
 from warploom.golden_model.affine.rules import COMPARISONS, UNIFORM_OPS, Answer, Operation, Slots, execute, may_execute
 from warploom.golden_model.compact import Compact
+from warploom.golden_model.inputs import Attempts
 from warploom.golden_model.lane import decode_modifiers
+from warploom.golden_model.records import SOURCES, AttemptFields, IssueFields
 from warploom.golden_model.words import ALL_LANES
-
-Fields = Mapping[str, int]
 
 Answers = Callable[[int, int, int, int, int], tuple[int, int]]
 """The uniform unit: from the fields of port `uniform_s` (op, modifiers, and the operands a, b and c, words of 32 bits)
@@ -46,10 +46,10 @@ class AffineUnit:
         self.registers = AffineRegisterFile(config, registers)
         self.cycle = 0
         self._uniform_unit = uniform_unit
-        self._idle: list[Fields | None] = [None] * config.schedulers
-        self._due: dict[int, list[tuple[Fields, Answer | None]]] = {}  # attempts by the cycle of their outcome
+        self._idle: list[Mapping[str, int] | None] = [None] * config.schedulers
+        self._due: dict[int, list[tuple[AttemptFields, Answer | None]]] = {}  # attempts by the cycle of their outcome
         self._coming: dict[tuple[int, int], _Coming] = {}  # by warp and register, results without outcome
-        self._requests: dict[int, list[Fields | None]] = {}  # by the cycle in which they show
+        self._requests: dict[int, list[Mapping[str, int] | None]] = {}  # by the cycle in which they show
         self._served: set[int] = set()  # sets whose instruction has issued into the datapath in this cycle
         self._has_pairs = config.has_pairs
         self.settle()
@@ -63,13 +63,12 @@ class AffineUnit:
                 self.outcomes[self._set(fields)] = _outcome(fields, answer)
         self.requests = self._requests.get(self.cycle, self._idle)
 
-    def compact(self, fields: Fields) -> tuple[Compact | None, ...]:
+    def compact(self, fields: IssueFields) -> tuple[Compact | None, ...]:
         """The values of the three slots of an instruction that issues into the datapath, None if a slot is not compact
         or reads no register."""
         warp, reads = fields["warp"], fields["reads"]
-        return tuple(
-            self.registers.read(warp, fields[f"src{slot}"]) if reads >> slot & 1 else None for slot in range(3)
-        )
+        return tuple(self.registers.read(warp, fields[source]) if reads >> slot & 1 else None
+                     for slot, source in enumerate(SOURCES))
 
     def read(self, warp: int, register: int) -> Compact | None:
         """The value of a register for an attempt of this cycle; `None` if it is generic, or its attempt is refused."""
@@ -79,14 +78,14 @@ class AffineUnit:
         assert self.cycle >= coming.ready, "a result is used before it comes"
         return coming.value
 
-    def issued(self, fields: Fields) -> None:
+    def issued(self, fields: IssueFields) -> None:
         """The end of a cycle, before `clock`: an instruction has issued into the datapath."""
         if not self._has_pairs or any(value is not None for value in self.compact(fields)):
             self._served.add(self._set(fields))
         if fields["writes"]:
             self.registers.make_generic(fields["warp"], fields["dst"])
 
-    def clock(self, attempts: Sequence[Fields | None]) -> None:
+    def clock(self, attempts: Attempts) -> None:
         """The end of a cycle with these attempts, by set; a set serves one instruction a cycle, and with
         pairs another one without compact slots."""
         refused = {warp for fields, answer in self._due.pop(self.cycle, ())
@@ -101,7 +100,7 @@ class AffineUnit:
         self._served.clear()
         self.cycle += 1
 
-    def _begin(self, attempt: Fields) -> None:
+    def _begin(self, attempt: AttemptFields) -> None:
         answer, done = self._attempt(attempt), self.cycle + ATTEMPT_CYCLES
         self._due.setdefault(done, []).append((attempt, answer))
         if attempt["writes"]:
@@ -109,7 +108,7 @@ class AffineUnit:
             result = None if answer is None else answer.result
             self._coming[attempt["warp"], attempt["dst"]] = _Coming(result, ready, done)
 
-    def _end(self, fields: Fields, answer: Answer | None) -> int | None:
+    def _end(self, fields: AttemptFields, answer: Answer | None) -> int | None:
         """The end of the cycle of an attempt's outcome. Returns the warp if it is refused."""
         warp, key = fields["warp"], (fields["warp"], fields["dst"])
         if answer is None:
@@ -139,10 +138,10 @@ class AffineUnit:
         """Let cycles pass in which no port is valid."""
         self.cycle += cycles
 
-    def _set(self, fields: Fields) -> int:
+    def _set(self, fields: IssueFields) -> int:
         return fields["warp"] % len(self._idle)
 
-    def _attempt(self, fields: Fields) -> Answer | None:
+    def _attempt(self, fields: AttemptFields) -> Answer | None:
         slots = self._slots(fields)
         if slots is None:
             return None
@@ -158,12 +157,12 @@ class AffineUnit:
         value, holds = self._uniform_unit(*asked.values())
         return Answer(None if op in COMPARISONS else Compact(value), holds)
 
-    def _slots(self, fields: Fields) -> Slots | None:
+    def _slots(self, fields: AttemptFields) -> Slots | None:
         """All slots, registers and constants, None if one is generic."""
         slots = []
-        for slot in range(3):
+        for slot, source in enumerate(SOURCES):
             if fields["reads"] >> slot & 1:
-                value = self.read(fields["warp"], fields[f"src{slot}"])
+                value = self.read(fields["warp"], fields[source])
                 if value is None:
                     return None
                 slots.append(value)
@@ -173,20 +172,20 @@ class AffineUnit:
         return a, b, c
 
 
-def _constant(fields: Fields, slot: int) -> Compact:
+def _constant(fields: AttemptFields, slot: int) -> Compact:
     """A slot that reads no register."""
     if fields["op"] == Op.S2R and slot == 0:
         return Compact(fields["imm"], fields["step"])
     return Compact(fields["imm"] if slot == fields["imm_slot"] else 0)
 
 
-def _common(fields: Fields) -> int | None:
+def _common(fields: AttemptFields) -> int | None:
     """The predicate operand, if it is the same in all executing lanes."""
     pred = fields["pred"] & fields["lanes"]
     return 0 if not pred else 1 if pred == fields["lanes"] else None
 
 
-def _outcome(fields: Fields, answer: Answer | None) -> dict[str, int]:
+def _outcome(fields: AttemptFields, answer: Answer | None) -> dict[str, int]:
     if answer is None:
         return {"warp": fields["warp"], "accepted": 0, "pred": 0}
     pred = ALL_LANES if answer.holds else 0

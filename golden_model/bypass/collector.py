@@ -1,8 +1,7 @@
 """`BypassingCollector`: holds the registers of a warp's last instructions (docs/contract/operands.md)."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from warploom.arch.config import LANES, SmConfig
 from warploom.golden_model.bypass.counts import Counts
@@ -19,8 +18,9 @@ from warploom.golden_model.bypass.entries import (
     next_available,
 )
 from warploom.golden_model.bypass.lost import LostValues
-from warploom.golden_model.operands.collector import SOURCES
+from warploom.golden_model.operands.collector import extended
 from warploom.golden_model.placement import Address
+from warploom.golden_model.records import SOURCES, DispatchFields, StoredFields
 from warploom.golden_model.words import ALL_LANES, broadcast, merge, nonzero_lanes
 
 MOST_FREE = 4
@@ -142,7 +142,7 @@ class BypassingCollector:
         return None if entry is None else Request(entry.index, entry.address, entry.stored, entry.wanted)
 
     @property
-    def fields(self) -> Mapping[str, Any]:
+    def fields(self) -> DispatchFields:
         """The oldest instruction: fields of the issue port, and address and metadata of its destination."""
         return self.held[0].fields
 
@@ -318,9 +318,7 @@ class BypassingCollector:
         ])
         if fields["writes"]:
             self._destination(take, sources, available)
-        address = take.destination
-        held = {**fields, "bank": address.bank, "row": address.row, "left": int(address.left), "group": address.group,
-                "entry": address.entry, **take.stored[-1]}
+        held = extended(fields.copy(), take.destination, take.stored[-1])
         entries = tuple([entry for entry in slots if entry is not None])
         for entry in entries:
             entry.pins += 1
@@ -371,6 +369,6 @@ class BypassingCollector:
         entry.start(register)
         self._named[register] = entry
 
-    def _name(self, entry: Entry, address: Address, stored: Mapping[str, int]) -> None:
+    def _name(self, entry: Entry, address: Address, stored: StoredFields) -> None:
         """The instruction that is taken names the entry's register."""
         entry.age, entry.address, entry.stored = 0, address, stored

@@ -1,10 +1,11 @@
 """The state, inputs and outputs of a bypassing collector (docs/contract/operands.md, *Window collectors*)."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from warploom.golden_model.placement import Address
+from warploom.golden_model.records import DispatchFields, IssueFields, StoredFields
 
 _NOWHERE = Address(0, 0, False)
 
@@ -19,7 +20,7 @@ class Entry:
     used: bool = False
     register: int = 0
     address: Address = _NOWHERE
-    stored: Mapping[str, int] = field(default_factory=dict)
+    stored: StoredFields = field(default_factory=StoredFields)
     valid: int = 0
     wanted: int = 0
     arriving: int = 0
@@ -48,7 +49,7 @@ class Held(NamedTuple):
     """An instruction that waits: the fields of the issue port, and the physical address and metadata of its
     destination; the entry of each slot that reads a register; these entries alone, in the order of slots."""
 
-    fields: Mapping[str, Any]
+    fields: DispatchFields
     slots: tuple[Entry | None, ...]
     entries: tuple[Entry, ...]
 
@@ -58,10 +59,10 @@ class Taken(NamedTuple):
     their metadata (sources and, last, destination), by the names of `interfaces.stored_fields` (and `left`, if the
     register's number does not give it). Metadata of registers that are not named is unspecified."""
 
-    fields: Mapping[str, Any]
+    fields: IssueFields
     sources: Sequence[Address]
     destination: Address
-    stored: Sequence[Mapping[str, int]]
+    stored: Sequence[StoredFields]
 
 
 class Request(NamedTuple):
@@ -69,7 +70,7 @@ class Request(NamedTuple):
 
     entry: int
     address: Address
-    stored: Mapping[str, int]
+    stored: StoredFields
     lanes: int
 
 

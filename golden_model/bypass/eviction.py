@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from warploom.golden_model.masks import lowest
-from warploom.golden_model.writeback import Result
+from warploom.golden_model.records import Result
 
 
 class EvictionUnit:

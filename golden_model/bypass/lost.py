@@ -1,7 +1,8 @@
 """`LostValues`: checks that no dropped value is read (docs/contract/operands.md, *Hints*)."""
 
-from collections.abc import Mapping
-from typing import Any
+
+
+from warploom.golden_model.records import IssueFields
 
 
 class LostValue(AssertionError):
@@ -21,7 +22,7 @@ class LostValues:
         """The only copy of a register in these lanes was dropped."""
         self._lanes[register] = self._lanes.get(register, 0) | lanes
 
-    def taken(self, fields: Mapping[str, Any], registers: list[int]) -> None:
+    def taken(self, fields: IssueFields, registers: list[int]) -> None:
         """An instruction that reads the registers is taken, with the fields of the issue port. Raises `LostValue`."""
         if fields["first"]:
             self._lanes.clear()

@@ -1,20 +1,20 @@
 """`CachedFile`: the register file of the baseline, behind a cache (docs/contract/register_file.md)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from warploom.arch.config import SmConfig
 from warploom.golden_model.arbiter import Arbiter
 from warploom.golden_model.bank import Bank
 from warploom.golden_model.cached.cache import Eviction, RegisterFileCache
-from warploom.golden_model.operands.collector import SLOTS, SOURCES, plan
+from warploom.golden_model.operands.collector import SLOTS, plan
 from warploom.golden_model.placement import Address
+from warploom.golden_model.records import SOURCES, IssueFields, Result
 from warploom.golden_model.register_file.asked import Asked
 from warploom.golden_model.register_file.ports import Grant, Read, Write
 from warploom.golden_model.traffic import Traffic
 from warploom.golden_model.words import ALL_LANES, spread
-from warploom.golden_model.writeback import Latches, Result
+from warploom.golden_model.writeback import Latches
 
 _NONE = (None,) * (len(SLOTS) + 1)
 
@@ -59,7 +59,7 @@ class CachedFile:
         self._first = [config.writers[path[0]] for path in config.write_paths]
         self._nothing = self.arbiter.decide((None,) * len(self._paths), [0] * 2 * config.banks)
 
-    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> Sequence[None]:
+    def lookup(self, fields: IssueFields, sources: Sequence[Address], destination: Address) -> Sequence[None]:
         """Note the reads of an instruction that is issued; there is no metadata."""
         self._warps[destination] = fields["warp"]
         waiting = plan(fields["reads"], *(fields[source] for source in SOURCES)).waiting

@@ -1,12 +1,12 @@
 """`CorfCollector`: a collector that may get two operands in one cycle ([RADAIDEH], Table 3.2)."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.golden_model.corf.allocation import Location
 from warploom.golden_model.operands.collector import WholeSlots
 from warploom.golden_model.placement import Address
+from warploom.golden_model.records import IssueFields
 from warploom.golden_model.register_file.ports import Port, Read
 
 
@@ -23,7 +23,7 @@ class CorfCollector(WholeSlots):
         self._across = config.packs_across
 
     def issue(
-        self, fields: dict[str, Any], sources: Sequence[Address], destination: Address, metadata: Sequence[Location]
+        self, fields: IssueFields, sources: Sequence[Address], destination: Address, metadata: Sequence[Location]
     ) -> None:
         """The end of the issue cycle: take an instruction, given as the fields of the issue port, its addresses and the
         locations of its sources."""

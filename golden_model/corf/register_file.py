@@ -1,7 +1,6 @@
 """`CorfFile`: the register file of CORF or CORF++ (docs/contract/register_file.md, *CORF*)."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.program import Hints
@@ -15,11 +14,12 @@ from warploom.golden_model.corf.writeback import PartialWrites
 from warploom.golden_model.dual_bank import DualBank
 from warploom.golden_model.operands.collector import SLOTS
 from warploom.golden_model.placement import Address
+from warploom.golden_model.records import IssueFields, Result
 from warploom.golden_model.register_file.asked import Asked
 from warploom.golden_model.register_file.ports import Grant, Write
 from warploom.golden_model.traffic import Traffic
 from warploom.golden_model.words import spread
-from warploom.golden_model.writeback import Latches, Result
+from warploom.golden_model.writeback import Latches
 
 
 class CorfFile:
@@ -50,7 +50,7 @@ class CorfFile:
         self._none_done: list[Result | None] = [None] * len(config.writers)
         self._all_ready = [True] * len(config.writers)
 
-    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> Sequence[Location]:
+    def lookup(self, fields: IssueFields, sources: Sequence[Address], destination: Address) -> Sequence[Location]:
         """The locations of an instruction's sources."""
         reads, locate = fields["reads"], self.storage.locate
         return [locate(sources[slot]) if reads >> slot & 1 else NOWHERE for slot in SLOTS]

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
+from warploom.golden_model.records import Result
 from warploom.golden_model.words import ALL_LANES, merge
-from warploom.golden_model.writeback import Latches, Result
+from warploom.golden_model.writeback import Latches
 
 
 class PartialWrites:
@@ -26,8 +27,9 @@ class PartialWrites:
         """The register, read for the latch at a grant: the result becomes a full write."""
         latch = self._latches.latches[writer]
         assert latch is not None
-        whole = {"data": merge(word, latch["data"], latch["lanes"]), "lanes": ALL_LANES, "full": 1}
-        self._latches.latches[writer] = {**latch, **whole}
+        whole = latch.copy()
+        whole["data"], whole["lanes"], whole["full"] = merge(word, latch["data"], latch["lanes"]), ALL_LANES, 1
+        self._latches.latches[writer] = whole
 
     def step(self, results: Sequence[Result | None], grants: Sequence[bool]) -> None:
         """The end of a cycle: completed latches empty, results enter."""

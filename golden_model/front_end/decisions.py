@@ -7,6 +7,7 @@ from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.front_end.warps import Follower, Warp
 from warploom.golden_model.inputs import Attempts
+from warploom.golden_model.records import IssueFields
 
 NO_PORT = -1
 """The demand of an instruction that does not enter the datapath, and so needs no issue port."""
@@ -107,7 +108,7 @@ class Decisions(Protocol):
     def answers(self) -> Sequence[Answer]:
         """The end of the cycle: what happens to warps whose instructions hold others."""
 
-    def fields(self, warp: Warp | Follower) -> dict[str, int]:
+    def fields(self, warp: Warp | Follower) -> IssueFields:
         """The fields of the issue port, except the tag, of the warp's next instruction."""
 
     def flight(self, warp: Warp, tag: int, cycle: int) -> Flight:

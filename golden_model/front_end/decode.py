@@ -1,11 +1,13 @@
 """`Static`: the decoded instructions of a program."""
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 from warploom.arch.encoding import encode_modifiers
 from warploom.arch.isa import RZ, Instruction, Op, Pipe, TimingClass
 from warploom.golden_model.front_end.hazards import READ, Hazards, has_wide_result
 from warploom.golden_model.functional.memory import Memory
+from warploom.golden_model.records import IssueFields
 from warploom.golden_model.trace import Traced
 
 _DYNAMIC = ("tag", "warp", "lanes", "full", "pred", "first", "bank", "row", "left", "group", "entry", "collector",
@@ -40,10 +42,11 @@ class Static:
             move = Instruction(op=Op.MOV, dst=instruction.dst, imm_slot=0, to_collector=instruction.to_collector,
                                to_file=instruction.to_file)
             self.then = Static(move, parameter_word)
-        self.fields: dict[str, int] = {}
+        fields: dict[str, int] = {}
         if not self.control:
             chosen = instruction.timing_class if unit is None else unit
-            self.fields = issue_fields(instruction, parameter_word) | dict.fromkeys(_DYNAMIC, 0) | {"unit": int(chosen)}
+            fields = issue_fields(instruction, parameter_word) | dict.fromkeys(_DYNAMIC, 0) | {"unit": int(chosen)}
+        self.fields = cast(IssueFields, fields)
 
     def ends(self, last: int) -> None:
         """Slots of the mask read their registers for the last time, after all other reads of them."""

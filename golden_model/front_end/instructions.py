@@ -10,6 +10,7 @@ from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.front_end.simt import Position
 from warploom.golden_model.front_end.warps import Follower, Warp
 from warploom.golden_model.inputs import Attempts
+from warploom.golden_model.records import IssueFields
 from warploom.golden_model.trace import NONE
 
 _NOTHING = Issued()
@@ -21,7 +22,7 @@ class Instructions:
     def __init__(self, statics: Sequence[Static]) -> None:
         self._counts = {pc for pc, static in enumerate(statics) if static.then is not None}
 
-    def fields(self, warp: Warp | Follower) -> dict[str, int]:
+    def fields(self, warp: Warp | Follower) -> IssueFields:
         """The fields of the issue port, except the tag, of the warp's next instruction."""
         walk, fields = warp.walk, warp.next.fields.copy()
         fields["warp"], fields["lanes"], fields["full"] = warp.slot, walk.lanes, walk.full

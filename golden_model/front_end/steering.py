@@ -5,6 +5,7 @@ from functools import cache
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Pipe, TimingClass
 from warploom.golden_model.integer import COPY
+from warploom.golden_model.records import IssueFields
 
 
 class Steering:
@@ -20,7 +21,7 @@ class Steering:
         self._able = _able(config)
         self._latencies = [{COPY, *map(int, pipe.timing_classes)} for pipe in config.pipes]
 
-    def steer(self, fields: dict[str, int], slot: int) -> None:
+    def steer(self, fields: IssueFields, slot: int) -> None:
         """An instruction of the slot's warp issues: its `fields` get its pipe, which is one for the class `unit`, and
         its timing there."""
         pipes = self._able[unit := fields["unit"]][slot]

@@ -19,7 +19,7 @@ from warploom.golden_model.mascar.saturation import Saturation
 from warploom.golden_model.memory.off_chip import OffChip
 from warploom.golden_model.memory.port import MemoryCounts
 from warploom.golden_model.memory.transactions import Transactions
-from warploom.golden_model.writeback import Result
+from warploom.golden_model.records import Result
 
 REEXECUTED = 32
 """Loads in the re-execution queue."""

@@ -17,7 +17,7 @@ from warploom.golden_model.memory.cache import L1
 from warploom.golden_model.memory.off_chip import OffChip
 from warploom.golden_model.memory.port import MemoryCounts
 from warploom.golden_model.memory.transactions import Transactions
-from warploom.golden_model.writeback import Result
+from warploom.golden_model.records import Result
 
 
 class MemoryPipe:

@@ -6,7 +6,7 @@ from typing import Protocol
 from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.mascar.saturation import Saturation
 from warploom.golden_model.memory.off_chip import OffChip
-from warploom.golden_model.writeback import Result
+from warploom.golden_model.records import Result
 
 
 @dataclass

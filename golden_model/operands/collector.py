@@ -1,17 +1,16 @@
 """`Collector`: holds one instruction until its operands are present (docs/contract/operands.md)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from warploom.arch.config import COLUMNS
 from warploom.golden_model.placement import Address
+from warploom.golden_model.records import DispatchFields, IssueFields, StoredFields
 from warploom.golden_model.register_file.ports import Form, Metadata, Port, Read
 from warploom.golden_model.words import broadcast
 
 SLOTS = range(3)
-SOURCES = ("src0", "src1", "src2")
-"""Fields of the issue port that name the register of each slot."""
 
 ALL_SLOTS = 0b111
 
@@ -54,8 +53,16 @@ def _sum_of(columns: Sequence[int], slots: int) -> int:
     return a * (slots & 1) + b * (slots >> 1 & 1) + c * (slots >> 2)
 
 
-NOTHING_STORED: Mapping[str, int] = {}
+NOTHING_STORED: StoredFields = {}
 """The metadata of a register if there is only one stored form."""
+
+
+def extended(fields: IssueFields, destination: Address, stored: StoredFields) -> DispatchFields:
+    """The same dict, which gets what belongs to the destination: its address, and how it is stored so far."""
+    held = cast(dict[str, Any], fields)
+    held["bank"], held["row"], held["left"], held["group"], held["entry"] = destination
+    held.update(stored)
+    return cast(DispatchFields, held)
 
 
 class Slots:
@@ -73,7 +80,7 @@ class Slots:
         self.index = index
         self.busy = False
         self.waiting = self.present = 0
-        self.fields: dict[str, Any] = {}
+        self.fields = cast(DispatchFields, {})
         self._fills = (0, 0, 0)
         self.sources: Sequence[Address] = ()
         self.words = [0, 0, 0]
@@ -83,15 +90,12 @@ class Slots:
         self._filling: Sequence[int] = ALL_COLUMNS  # the columns of each that they fill
 
     def _take(
-        self, fields: dict[str, Any], sources: Sequence[Address], destination: Address,
-        stored: Mapping[str, int] = NOTHING_STORED, columns: Sequence[int] = ALL_COLUMNS,
+        self, fields: IssueFields, sources: Sequence[Address], destination: Address,
+        stored: StoredFields = NOTHING_STORED, columns: Sequence[int] = ALL_COLUMNS,
     ) -> None:
-        """Hold an instruction. `stored` tells how its destination is stored so far, by the names of
-        `interfaces.stored_fields` (and `left`, where that is not told by the number)."""
+        """Hold an instruction. `stored` are the metadata of its destination."""
         self.busy = True
-        self.fields = fields
-        fields["bank"], fields["row"], fields["left"], fields["group"], fields["entry"] = destination
-        fields.update(stored)
+        self.fields = extended(fields, destination, stored)
         reads, imm_slot = fields["reads"], fields["imm_slot"]
         self.waiting, self._fills = plan(reads, fields["src0"], fields["src1"], fields["src2"])
         present = self.present = ALL_SLOTS & ~reads
@@ -162,7 +166,7 @@ class Collector(WholeSlots):
         self._reads: Sequence[tuple[Sequence[Port], Read]] = ()  # ports and read of each slot that reads, lowest first
 
     def issue(
-        self, fields: dict[str, Any], sources: Sequence[Address], destination: Address, metadata: Sequence[Metadata]
+        self, fields: IssueFields, sources: Sequence[Address], destination: Address, metadata: Sequence[Metadata]
     ) -> None:
         """The end of the issue cycle: take an instruction, given as the fields of the issue port, its addresses and the
         metadata of its slots and, last, of its destination. The fields are extended by what belongs to the

@@ -1,12 +1,12 @@
 """The interface of an operand store to its datapath (docs/contract/operands.md)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from warploom.golden_model.dispatch import Chosen, Dispatcher
 from warploom.golden_model.inputs import WarpEvents
 from warploom.golden_model.placement import Address
-from warploom.golden_model.writeback import Result
+from warploom.golden_model.records import IssueFields, Result
 
 
 class OperandStore(Protocol):
@@ -54,7 +54,7 @@ class OperandStore(Protocol):
     def quiet(self) -> bool:
         """Whether no operand is requested or arriving."""
 
-    def takes(self, fields: Mapping[str, Any]) -> bool:
+    def takes(self, fields: IssueFields) -> bool:
         """Whether an instruction on its issue port is taken, after those before it in claim order."""
 
     def hold_back(self) -> int:
@@ -66,7 +66,7 @@ class OperandStore(Protocol):
     def choose(self) -> Chosen:
         """By dispatch port, the holder that dispatches in this cycle."""
 
-    def issue(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> None:
+    def issue(self, fields: IssueFields, sources: Sequence[Address], destination: Address) -> None:
         """An instruction is taken, with the addresses of its registers."""
 
     def read(self) -> None:

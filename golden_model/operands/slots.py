@@ -1,6 +1,6 @@
 """`SlotStore`: collectors with a slot for each source, for instructions of any warp (docs/contract/operands.md)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from warploom.arch.config import SmConfig
@@ -10,11 +10,10 @@ from warploom.golden_model.dispatch import Chosen, Dispatcher, OldestFirst
 from warploom.golden_model.front_end.decisions import ALL_FREE
 from warploom.golden_model.inputs import WarpEvents
 from warploom.golden_model.observation import Gathered
-from warploom.golden_model.operands.collector import SOURCES
 from warploom.golden_model.placement import Address
+from warploom.golden_model.records import SOURCES, IssueFields, Result
 from warploom.golden_model.register_file.ports import Grant, RegisterFile
 from warploom.golden_model.sharing import BySchedulers
-from warploom.golden_model.writeback import Result
 
 _LD = int(Op.LD)
 
@@ -60,7 +59,7 @@ class SlotStore:
         """The mask of issue ports whose address slot takes an instruction."""
         return sum((not slot.busy) << port for port, slot in enumerate(self._addresses))
 
-    def takes(self, fields: Mapping[str, Any]) -> bool:
+    def takes(self, fields: IssueFields) -> bool:
         """Whether an instruction on its issue port is taken, after those before it in claim order."""
         if self._addresses and self._is_addressed(fields):
             return not self._slot(fields).busy
@@ -90,19 +89,19 @@ class SlotStore:
         """Whether no operand is requested or arriving."""
         return not self.arriving
 
-    def _is_addressed(self, fields: Mapping[str, Any]) -> bool:
+    def _is_addressed(self, fields: IssueFields) -> bool:
         """Whether an instruction goes to the address slot of its port."""
         addressed = fields["op"] == _LD and not fields["reads"]
         assert fields["addressed"] == addressed, "the front end and the tags differ in what goes to an address slot"
         return bool(addressed)
 
-    def _slot(self, fields: Mapping[str, Any]) -> Any:
+    def _slot(self, fields: IssueFields) -> Any:
         """The address slot of an instruction's port."""
         return self._addresses[fields["warp"] % len(self._addresses)]
 
     # ------------------------------------------------------------------ the end of a cycle
 
-    def issue(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> None:
+    def issue(self, fields: IssueFields, sources: Sequence[Address], destination: Address) -> None:
         """An instruction is taken, with the addresses of its registers."""
         if self._addresses and self._is_addressed(fields):
             holder = self._slot(fields)

@@ -1,8 +1,8 @@
 """`WindowStore`: a collector for each warp, with a window of its instructions (docs/contract/operands.md)."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Pipe
@@ -17,8 +17,8 @@ from warploom.golden_model.inputs import WarpEvents
 from warploom.golden_model.masks import lowest
 from warploom.golden_model.observation import Gathered
 from warploom.golden_model.placement import Address
+from warploom.golden_model.records import IssueFields, Result
 from warploom.golden_model.register_file.ports import Read, RegisterFile
-from warploom.golden_model.writeback import Result
 
 
 class WindowStore:
@@ -66,7 +66,7 @@ class WindowStore:
         """How many instructions may be issued: one of each port, if there is a warp that may."""
         return self._open if self.free[0] else self._closed
 
-    def takes(self, fields: Mapping[str, Any]) -> bool:
+    def takes(self, fields: IssueFields) -> bool:
         """Whether an instruction on its issue port is taken."""
         return self.free[0] != 0
 
@@ -123,7 +123,7 @@ class WindowStore:
 
     # ------------------------------------------------------------------ the end of a cycle
 
-    def issue(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> None:
+    def issue(self, fields: IssueFields, sources: Sequence[Address], destination: Address) -> None:
         """An instruction is taken, with the addresses of its registers."""
         form = self._file.form
         stored = [form.fields(metadata) for metadata in self._file.lookup(fields, sources, destination)]
@@ -247,7 +247,7 @@ class WindowStore:
         self._events[index]["evicted"] = True
         entry = collector.entries[leaving.entry]
         self._check_row(index, entry.register)
-        return {
+        return cast(Result, {
             "tag": 0, "writes": 1, "warp": index, "dst": entry.register, **entry.address._asdict(), **entry.stored,
             "lanes": entry.dirty, "full": int(entry.full), "pred": 0, "data": entry.word,
-        }
+        })

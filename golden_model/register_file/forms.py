@@ -3,8 +3,8 @@
 The metadata of a register is None, its `Encoding`, its `Zero`, or both (`Packed`).
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, cast
 
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import zero_fields
@@ -12,6 +12,7 @@ from warploom.arch.mechanisms import Alignment
 from warploom.golden_model.gating.zero_buffer import ZeroBuffer
 from warploom.golden_model.operands.collector import EVERY, NOTHING_STORED, SLOTS
 from warploom.golden_model.placement import Address, Entries
+from warploom.golden_model.records import IssueFields, Result, StoredFields
 from warploom.golden_model.register_file import width
 from warploom.golden_model.register_file.mask_buffer import MaskBuffer
 from warploom.golden_model.register_file.ports import Form, Port, Written
@@ -19,7 +20,6 @@ from warploom.golden_model.register_file.sides import WarpSides
 from warploom.golden_model.register_file.width import BYTES, Encoding
 from warploom.golden_model.register_file.zero_mask import NOTHING_KNOWN, Interleaved, LaneOrder, Zero
 from warploom.golden_model.words import spread
-from warploom.golden_model.writeback import Result
 
 ALL_COLUMNS = (1 << COLUMNS) - 1
 
@@ -42,14 +42,14 @@ class Plain:
 
     shown = ()
 
-    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> Sequence[None]:
+    def lookup(self, fields: IssueFields, sources: Sequence[Address], destination: Address) -> Sequence[None]:
         """See `Form`, here and below."""
         return _NONE
 
-    def fields(self, metadata: None) -> Mapping[str, int]:
+    def fields(self, metadata: None) -> StoredFields:
         return NOTHING_STORED
 
-    def of(self, fields: Mapping[str, int]) -> None:
+    def of(self, fields: StoredFields) -> None:
         return None
 
     def ports(self, address: Address, metadata: None) -> Sequence[Port]:
@@ -85,16 +85,16 @@ class Narrow:
         self._sides = WarpSides() if config.stores_sides else None
         self._sided = config.alignment in (Alignment.REG, Alignment.WRITE)
 
-    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> Sequence[Encoding]:
+    def lookup(self, fields: IssueFields, sources: Sequence[Address], destination: Address) -> Sequence[Encoding]:
         reads, read, at = fields["reads"], self.mask_buffer.read, self._entries.at
         encodings = [read(*at(sources[slot])) if reads >> slot & 1 else NO_REGISTER for slot in SLOTS]
         encodings.append(read(*at(destination)) if fields["writes"] else NO_REGISTER)
         return encodings
 
-    def fields(self, metadata: Encoding) -> Mapping[str, int]:
+    def fields(self, metadata: Encoding) -> StoredFields:
         return metadata.fields
 
-    def of(self, fields: Mapping[str, int]) -> Encoding:
+    def of(self, fields: StoredFields) -> Encoding:
         return Encoding.of(fields)
 
     def encoding(self, metadata: Encoding) -> Encoding:
@@ -142,14 +142,14 @@ class ZeroMasked:
         self._entries = Entries(config)
         self.shown = [name for name, _ in zero_fields(config)]
 
-    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> Sequence[Zero]:
+    def lookup(self, fields: IssueFields, sources: Sequence[Address], destination: Address) -> Sequence[Zero]:
         entries = [self._entries.at(address)[:2] for address in (*sources, destination)]
         return _zeros(self.zero_buffer, self._rules, fields, entries, _RIGHT)
 
-    def fields(self, metadata: Zero) -> Mapping[str, int]:
-        return dict(zip(self.shown, metadata, strict=False))
+    def fields(self, metadata: Zero) -> StoredFields:
+        return cast(StoredFields, dict(zip(self.shown, metadata, strict=False)))
 
-    def of(self, fields: Mapping[str, int]) -> Zero:
+    def of(self, fields: StoredFields) -> Zero:
         return _known(fields)
 
     def ports(self, address: Address, metadata: Zero) -> Sequence[Port]:
@@ -191,17 +191,18 @@ class NarrowZeroMasked:
         self._names = [name for name, _ in zero_fields(config)]
         self.shown = (*self._narrow.shown, *self._names)
 
-    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> Sequence[Packed]:
+    def lookup(self, fields: IssueFields, sources: Sequence[Address], destination: Address) -> Sequence[Packed]:
         encodings = self._narrow.lookup(fields, sources, destination)
         lefts = [encoding.left for encoding in encodings]
         entries = [self._entries.at(address)[:2] for address in (*sources, destination)]
         zeros = _zeros(self.zero_buffer, self._rules, fields, entries, lefts)
         return list(map(Packed, encodings, zeros))
 
-    def fields(self, metadata: Packed) -> Mapping[str, int]:
-        return metadata.encoding.fields | dict(zip(self._names, metadata.zero, strict=False))
+    def fields(self, metadata: Packed) -> StoredFields:
+        zero = dict(zip(self._names, metadata.zero, strict=False))
+        return cast(StoredFields, {**metadata.encoding.fields, **zero})
 
-    def of(self, fields: Mapping[str, int]) -> Packed:
+    def of(self, fields: StoredFields) -> Packed:
         return Packed(Encoding.of(fields), _known(fields))
 
     def encoding(self, metadata: Packed) -> Encoding:
@@ -237,7 +238,7 @@ class NarrowZeroMasked:
 
 
 def _zeros(
-    buffer: ZeroBuffer, rules: LaneOrder | Interleaved, fields: Mapping[str, Any], entries: Sequence[tuple[int, int]],
+    buffer: ZeroBuffer, rules: LaneOrder | Interleaved, fields: IssueFields, entries: Sequence[tuple[int, int]],
     lefts: Sequence[bool],
 ) -> list[Zero]:
     """What is known of the registers of an instruction, on these sides; of a slot that reads none, what its constant
@@ -251,5 +252,5 @@ def _zeros(
     return zeros
 
 
-def _known(fields: Mapping[str, int]) -> Zero:
+def _known(fields: StoredFields | Result) -> Zero:
     return Zero(fields.get("zero", 0), fields.get("reorder", 0))

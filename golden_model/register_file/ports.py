@@ -5,8 +5,9 @@ from typing import Any, NamedTuple, Protocol
 
 from warploom.golden_model.activity import ColumnMeter
 from warploom.golden_model.placement import Address
+from warploom.golden_model.records import IssueFields, Result, StoredFields
 from warploom.golden_model.traffic import Traffic
-from warploom.golden_model.writeback import Latches, Result
+from warploom.golden_model.writeback import Latches
 
 Metadata = Any
 """The metadata of a register, in the format of the register file's form; opaque to all others."""
@@ -57,15 +58,14 @@ class Write(NamedTuple):
 class Form(Protocol):
     """A stored form of warp registers: the only code that depends on the meaning of the stored bytes."""
 
-    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> Sequence[Metadata]:
+    def lookup(self, fields: IssueFields, sources: Sequence[Address], destination: Address) -> Sequence[Metadata]:
         """The metadata of an instruction's registers: of each slot, also of one that reads none, and of the
         destination."""
 
-    def fields(self, metadata: Metadata) -> Mapping[str, int]:
-        """The metadata by the names of `interfaces.stored_fields` (and `left`, if the register's number does not give
-        it)."""
+    def fields(self, metadata: Metadata) -> StoredFields:
+        """The metadata by their names."""
 
-    def of(self, fields: Mapping[str, int]) -> Metadata:
+    def of(self, fields: StoredFields) -> Metadata:
         """The metadata in `fields`; other fields are ignored."""
 
     def ports(self, address: Address, metadata: Metadata) -> Sequence[Port]:
@@ -150,7 +150,7 @@ class RegisterFile(Protocol):
     def quiet(self) -> bool:
         """Whether nothing is requested, and all latches are empty."""
 
-    def lookup(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> Sequence[Metadata]:
+    def lookup(self, fields: IssueFields, sources: Sequence[Address], destination: Address) -> Sequence[Metadata]:
         """The metadata of an issued instruction's registers: of its slots and, last, of its destination."""
 
     def arbitrate(self) -> None:

@@ -13,12 +13,12 @@ from warploom.golden_model.coalescing.meter import Meter
 from warploom.golden_model.coalescing.slow_arbiter import SlowCoalescingArbiter
 from warploom.golden_model.dual_bank import DualBank
 from warploom.golden_model.observation import Gathered
+from warploom.golden_model.records import Result
 from warploom.golden_model.register_file.forms import Narrow, NarrowZeroMasked
 from warploom.golden_model.register_file.observation import enabled_columns, names_of_accesses
 from warploom.golden_model.register_file.ports import Grant, Port, Read, Write, Written
 from warploom.golden_model.register_file.writeback import Writeback
 from warploom.golden_model.traffic import Traffic
-from warploom.golden_model.writeback import Result
 
 _request = cache(arbiter.Read)  # few, and they recur
 

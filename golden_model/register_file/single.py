@@ -9,13 +9,13 @@ from warploom.golden_model.activity import ColumnMeter
 from warploom.golden_model.arbiter import Arbiter
 from warploom.golden_model.bank import Bank
 from warploom.golden_model.observation import Gathered
+from warploom.golden_model.records import Result
 from warploom.golden_model.register_file.forms import form_of
 from warploom.golden_model.register_file.observation import enabled_columns, names_of_accesses
 from warploom.golden_model.register_file.ports import Grant, Port, Read, Write, Written
 from warploom.golden_model.register_file.writeback import Writeback
 from warploom.golden_model.slow_arbiter import SlowArbiter
 from warploom.golden_model.traffic import Traffic
-from warploom.golden_model.writeback import Result
 
 _ACCESS = ("enable", "write", "row", "who")
 """The observed values of a bank: `who` is the client of a read, or the writer."""

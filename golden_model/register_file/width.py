@@ -3,12 +3,12 @@
 Words are plain 1024-bit integers, lane l in bits 32l .. 32l + 31.
 """
 
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
 from warploom.arch.interfaces import ENCODING_FIELDS, pack
 from warploom.golden_model.byte_order import sub_bank_mask
+from warploom.golden_model.records import Result, StoredFields
 from warploom.golden_model.words import ALL_LANES, broadcast, spread
 
 BYTES = 4
@@ -40,12 +40,12 @@ class Encoding(NamedTuple):
         return pack(ENCODING_FIELDS, self.fields)
 
     @property
-    def fields(self) -> dict[str, int]:
+    def fields(self) -> StoredFields:
         """The encoding by the names of `ENCODING_FIELDS`."""
         return {"size": self.width - 1, "sign": self.sign, "left": int(self.left)}
 
     @classmethod
-    def of(cls, fields: Mapping[str, int]) -> "Encoding":
+    def of(cls, fields: StoredFields | Result) -> "Encoding":
         """The encoding in `ENCODING_FIELDS`; other fields are ignored."""
         return cls(fields["size"] + 1, fields["sign"], bool(fields["left"]))
 

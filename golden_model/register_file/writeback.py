@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from warploom.golden_model.records import Result
 from warploom.golden_model.register_file.ports import Form, Written
-from warploom.golden_model.writeback import Latches, Result
+from warploom.golden_model.writeback import Latches
 
 Request = TypeVar("Request")
 

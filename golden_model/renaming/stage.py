@@ -1,6 +1,6 @@
 """`RenameStage`: gives each value a row, between the issue port and the operand store (docs/contract/renaming.md)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from warploom.arch.config import SmConfig
@@ -8,9 +8,10 @@ from warploom.arch.isa import Pipe
 from warploom.golden_model.dispatch import Chosen
 from warploom.golden_model.inputs import WarpEvents
 from warploom.golden_model.observation import Gathered
-from warploom.golden_model.operands.collector import SLOTS, SOURCES
+from warploom.golden_model.operands.collector import SLOTS
 from warploom.golden_model.operands.slots import SlotStore
 from warploom.golden_model.placement import Address
+from warploom.golden_model.records import SOURCES, IssueFields
 from warploom.golden_model.register_file.ports import Form
 from warploom.golden_model.renaming.counts import Counts
 from warploom.golden_model.renaming.lists import Kind, Lists
@@ -23,7 +24,7 @@ from warploom.golden_model.renaming.table import Table
 class Held(NamedTuple):
     """An instruction in the stage, with the virtual addresses of its registers."""
 
-    fields: Mapping[str, Any]
+    fields: IssueFields
     sources: Sequence[Address]
     destination: Address
 
@@ -98,7 +99,7 @@ class RenameStage:
         return self.lists.tfet_free
 
     @property
-    def placed(self) -> tuple[Mapping[str, Any], Address] | None:
+    def placed(self) -> tuple[IssueFields, Address] | None:
         """The fields of an instruction that leaves in this cycle, and the address of its destination, with its row;
         `None` if it writes nothing."""
         if self._held is None or self._leaving is None or self._leaving.written is None:
@@ -129,7 +130,7 @@ class RenameStage:
         needed = self._sets[self._held.fields["pipe"]]
         return [max(count - (number == needed), 0) for number, count in enumerate(free)]
 
-    def takes(self, fields: Mapping[str, Any]) -> bool:
+    def takes(self, fields: IssueFields) -> bool:
         return self.free_collectors[self._sets[fields["pipe"]]] > 0
 
     def hold_back(self) -> int:
@@ -178,7 +179,7 @@ class RenameStage:
         row = self.lists.shows(bank, giver)
         return None if row is None else Row(row, True, wanted, giver)
 
-    def _wanted(self, fields: Mapping[str, Any]) -> Kind:
+    def _wanted(self, fields: IssueFields) -> Kind:
         """The kind of row that a new value is to have."""
         if self.predictor is None or fields["pipe"] in self._memory:
             return Kind.CMOS
@@ -194,7 +195,7 @@ class RenameStage:
 
     # ------------------------------------------------------------------ the end of a cycle
 
-    def issue(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> None:
+    def issue(self, fields: IssueFields, sources: Sequence[Address], destination: Address) -> None:
         """An instruction enters the stage."""
         self._entering = Held(fields, sources, destination)
 

@@ -1,7 +1,7 @@
 """Bench of one set of the affine unit: hardware against `warploom.golden_model.affine.unit`, and against all 32
 lanes."""
 
-from typing import Any
+from typing import Any, cast
 
 import cocotb
 import pytest
@@ -11,6 +11,8 @@ from warploom.arch.interfaces import ATTEMPT_CYCLES
 from warploom.arch.isa import INTEGER_OPS, Op
 from warploom.golden_model.affine.unit import AffineUnit
 from warploom.golden_model.compact import Compact
+from warploom.golden_model.inputs import Attempts
+from warploom.golden_model.records import IssueFields
 from warploom.tb import runner
 from warploom.tb.affine.attempts import SLOTS, Fields, traffic
 from warploom.tb.affine.operands import ARITY, uniform_answer
@@ -57,7 +59,7 @@ class UnitCheck:
             accepted: Any = self._model.outcomes[self._number]
             self._coverage.hit("a result is written while another is forgotten",
                                accepted["accepted"] and lookup and lookup["writes"])
-        self._model.clock(attempts)
+        self._model.clock(cast(Attempts, attempts))
         if due:
             self._judge(*due, self._codecs["outcome__payload"].unpack(seen["outcome__payload"]))
             if accepted and not accepted["accepted"]:
@@ -93,11 +95,12 @@ class UnitCheck:
         """Check which slots are compact; return their values in the next cycle."""
         if lookup is None:
             return (None,) * len(SLOTS)
-        values = self._model.compact(lookup)
+        issue = cast(IssueFields, lookup)
+        values = self._model.compact(issue)
         compact = sum((value is not None) << slot for slot, value in enumerate(values))
         self._checker.equal("compact", seen["compact"], compact)
         self._coverage.hit("a compact slot beside a generic one", 0 < compact < lookup["reads"])
-        self._model.issued(lookup)
+        self._model.issued(issue)
         return values
 
     def _slots(self, attempt: Fields) -> tuple[Compact | None, ...]:

@@ -14,6 +14,7 @@ from warploom.golden_model.bypass.collector import BypassingCollector
 from warploom.golden_model.bypass.entries import Coming, Delivery, Entry, Taken
 from warploom.golden_model.byte_order import from_sub_banks
 from warploom.golden_model.placement import Address
+from warploom.golden_model.records import SOURCES, StoredFields
 from warploom.golden_model.register_file.width import Encoding
 from warploom.golden_model.register_file.zero_mask import Interleaved, LaneOrder, Zero
 from warploom.golden_model.words import ALL_LANES, spread
@@ -33,13 +34,13 @@ class StoredForm:
         self._coalescing = config.has_sides
         self._interleaved, self._lane_order = Interleaved(config.gating), LaneOrder(config.gating)
 
-    def columns(self, lanes: int, stored: Mapping[str, int]) -> int:
+    def columns(self, lanes: int, stored: StoredFields) -> int:
         """The columns that a read of some lanes of a register needs."""
         if self._coalescing:
             return self._interleaved.needed(lanes, _zero(stored), Encoding.of(stored))
         return self._lane_order.needed(lanes, _zero(stored))
 
-    def plain(self, word: int, stored: Mapping[str, int]) -> int:
+    def plain(self, word: int, stored: StoredFields) -> int:
         """The lanes of a word from the register file."""
         if not self._coalescing:
             return self._lane_order.restore(word, _zero(stored))
@@ -47,7 +48,7 @@ class StoredForm:
         return self._interleaved.restore(from_sub_banks(word, encoding.left), _zero(stored), encoding)
 
 
-def _zero(stored: Mapping[str, int]) -> Zero:
+def _zero(stored: StoredFields) -> Zero:
     return Zero(stored.get("zero", 0), stored.get("reorder", 0))
 
 
@@ -134,8 +135,9 @@ class CollectorBench:
         model = self._model
         if not model.held:
             return
+        fields: Mapping[str, Any] = model.fields
         for name, value in self._codecs["offer__held"].unpack(seen["offer__held"]).items():
-            self._checker.equal(f"held.{name}", value, int(model.fields[name]))
+            self._checker.equal(f"held.{name}", value, int(fields[name]))
         if "offer__needed" in seen:
             needed = self._codecs["offer__needed"].array(seen["offer__needed"])
             self._checker.equal("needed", needed, [model.fields["lanes"]] * 3)
@@ -154,7 +156,7 @@ class CollectorBench:
         lanes = spread(fields["lanes"])
         for slot, word in enumerate(self._codecs["offer__operands"].array(seen["offer__operands"])):
             if fields["reads"] >> slot & 1:
-                value = self._warp.values.current(fields[f"src{slot}"])
+                value = self._warp.values.current(fields[SOURCES[slot]])
                 self._checker.equal(f"value of slot {slot}", word & lanes, value & lanes)
 
     def _check_coming(self, seen: Observation) -> list[Coming]:
@@ -214,7 +216,7 @@ class CollectorBench:
     def _taken(self, seen: Observation) -> Taken:
         """The taken instruction, without zero masks."""
         *sources, destination = (Address(**address) for address in self._fields("address", seen).values())
-        stored: list[Mapping[str, int]] = [{}] * 4
+        stored: list[StoredFields] = [{}] * 4
         if self._coalescing:
             stored = list(self._fields("early", seen).values())
         return Taken(self._fields("issue", seen), sources, destination, stored)

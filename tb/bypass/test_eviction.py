@@ -2,13 +2,14 @@
 once, in order."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.golden_model.bypass.eviction import EvictionUnit
+from warploom.golden_model.records import Result
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 
@@ -73,7 +74,7 @@ class EvictionBench:
         if eviction:
             self._selected.append(eviction)
         self._coming = eviction
-        model.step(selected, eviction, entering=entering, ready=ready)
+        model.step(selected, cast(Result, eviction), entering=entering, ready=ready)
         self._requests &= ~seen["select"]
         if ready:
             self._mem = None

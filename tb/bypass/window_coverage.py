@@ -6,9 +6,8 @@ from typing import Any
 from warploom.arch.config import SmConfig
 from warploom.golden_model.bypass.collector import BypassingCollector
 from warploom.golden_model.bypass.entries import Coming, Delivery, Entry, Taken
+from warploom.golden_model.records import SOURCES
 from warploom.tb.bench import Coverage
-
-SOURCES = ("src0", "src1", "src2")
 
 ALWAYS = (
     "hit", "two slots miss one register", "an unused entry is taken", "a source's entry serves the destination",

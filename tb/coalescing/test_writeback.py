@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import cocotb
 import pytest
@@ -11,10 +11,10 @@ from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import ENCODING_FIELDS, WARP_BITS, result_fields, unpack
 from warploom.golden_model.byte_order import byte_enables, byte_mask, from_sub_banks, to_sub_banks
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter
+from warploom.golden_model.records import Result
 from warploom.golden_model.register_file.shared import SharedFile
 from warploom.golden_model.register_file.width import Encoding, Stored, restore
 from warploom.golden_model.words import spread
-from warploom.golden_model.writeback import Result
 from warploom.tb import runner, write_paths
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.codec import join
@@ -216,7 +216,7 @@ class CoalescingWritebackCheck:
         ready, results = self._model.ready(grants), []
         for i, pipe in enumerate(self._pipes):
             valid, port = seen[f"result_{pipe.name}__valid"], f"result_{pipe.name}__payload"
-            fields = self._codecs[port].unpack(seen[port])
+            fields = cast(Result, self._codecs[port].unpack(seen[port]))
             results.append(fields if valid and ready[i] else None)
             self._coverage.hit("stall", valid and not ready[i])
         self._model.step(results, grants)

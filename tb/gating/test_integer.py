@@ -1,7 +1,7 @@
 """Bench of the gated integer unit: hardware against `warploom.golden_model.integer`, which has no gating."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import cocotb
 import pytest
@@ -9,6 +9,7 @@ import pytest
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import OUTCOME_BITS, Outcome
 from warploom.arch.isa import Pipe
+from warploom.golden_model.records import DispatchFields
 from warploom.golden_model.trivial import outcomes, packed
 from warploom.golden_model.words import split
 from warploom.tb import runner
@@ -25,10 +26,10 @@ def trivial_stimuli(ports: Ports) -> Iterator[Stimulus]:
             yield stimulus
             continue
         dispatch = stimulus["dispatch__payload"]
-        words = [dispatch[slot] for slot in "abc"]
+        words = tuple(dispatch[slot] for slot in "abc")
         a, b, c = (sum((value == 0 and rng.random() < 0.8) << lane for lane, value in enumerate(split(word)))
                    for word in words)
-        found = outcomes({**dispatch, "pipe": Pipe.SP, "operands": words}, (a, b, c))
+        found = outcomes(cast(DispatchFields, {**dispatch, "pipe": Pipe.SP, "operands": words}), (a, b, c))
         yield {**stimulus, "trivial": packed(found)}
 
 

@@ -3,7 +3,7 @@
 import random
 from collections import deque
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import cocotb
 import pytest
@@ -12,6 +12,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import Outcome
 from warploom.arch.isa import Op, Pipe
 from warploom.golden_model.lane import lane
+from warploom.golden_model.records import DispatchFields
 from warploom.golden_model.trivial import outcomes, packed
 from warploom.rtl.lane import STAGES
 from warploom.tb import runner
@@ -53,8 +54,8 @@ def operations(rng: random.Random, trivial: bool) -> Iterator[Operation]:
         op, values = rng.choice(OPS), (sparse_operand(rng), sparse_operand(rng), sparse_operand(rng))
         pred, chosen = rng.getrandbits(1), modifiers(rng, op)
         a, b, c = (int(value == 0 and rng.random() < 0.8) for value in values)
-        dispatch = {"op": op, "modifiers": encoded(op, chosen), "pipe": Pipe.SP, "lanes": 1, "pred": pred,
-                    "operands": values}
+        dispatch = cast(DispatchFields, {"op": op, "modifiers": encoded(op, chosen), "pipe": Pipe.SP, "lanes": 1,
+                                         "pred": pred, "operands": values})
         outcome = packed(outcomes(dispatch, (a, b, c))) if trivial else Outcome.COMPUTE
         yield Operation(op, chosen, values, pred, outcome, next(active))
 

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from typing import cast
 
 import cocotb
 import pytest
@@ -14,6 +15,7 @@ from warploom.arch.encoding import MODIFIER_BITS, modifier_fields
 from warploom.arch.interfaces import OUTCOME_BITS, Outcome
 from warploom.arch.isa import Instruction, Op, Pipe
 from warploom.golden_model.lane import lane
+from warploom.golden_model.records import DispatchFields
 from warploom.golden_model.trivial import ROWS, outcomes, packed
 from warploom.golden_model.words import ALL_LANES, join, split
 from warploom.rtl.gating.trivial import SLOTS, TrivialDetector, decode_trivial
@@ -100,8 +102,8 @@ class TrivialCheck:
 
     def __call__(self, seen: Observation) -> None:
         """Check one warp."""
-        words, op = [seen[slot] for slot in "abc"], Op(seen["op"])
-        dispatch = {**seen, "operands": words}
+        words, op = tuple(seen[slot] for slot in "abc"), Op(seen["op"])
+        dispatch = cast(DispatchFields, {**seen, "operands": words})
         a, b, c = self._known.array(seen["known"])
         expected = packed(outcomes(dispatch, (a, b, c)))
         name = f"{op.name} {seen['modifiers']:#x} {seen['known']:#x} {seen['pred']:#x}"

@@ -14,12 +14,12 @@ from warploom.arch.interfaces import (
     zero_fields,
 )
 from warploom.golden_model.byte_order import byte_enables, byte_mask, from_sub_banks
+from warploom.golden_model.records import Result
 from warploom.golden_model.register_file.forms import Packed
 from warploom.golden_model.register_file.reorder import reorder
 from warploom.golden_model.register_file.writeback import Writeback
 from warploom.golden_model.register_file.zero_mask import Interleaved, LaneOrder, Rewrite, Zero
 from warploom.golden_model.words import spread
-from warploom.golden_model.writeback import Result
 from warploom.tb import runner, sparse
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, exercise
 from warploom.tb.coalescing import test_writeback as coalescing
@@ -121,7 +121,7 @@ class GatedWritebackCheck(WritebackCheck):
     def _entry_written(self, writer: int, row: int, data: int, enable: int) -> None:
         """The write of a bank, and the values that are read from it afterwards."""
         latch, rewrite = self._held(writer)
-        old, new = sparse.zero_of(dict(latch)), rewrite.zero
+        old, new = sparse.zero_of(latch), rewrite.zero
         written = byte_mask(enable)
         self._checker.equal("row", row, latch["row"])
         self._checker.equal("byte_enable", enable, byte_enables(reorder(rewrite.byte_mask, new.reorder)))
@@ -159,7 +159,7 @@ class GatedCoalescingCheck(CoalescingWritebackCheck):
         rewrite = rewrite_of(self._model, writer)
         old, new = self._old[writer], self._new(seen, writer)
         entry = self._rng.getrandbits(WARP_BITS)
-        before = self._rules.restore(from_sub_banks(entry, old.left), sparse.zero_of(dict(latch)), old)
+        before = self._rules.restore(from_sub_banks(entry, old.left), sparse.zero_of(latch), old)
         enabled = sum(enable & LANE_BYTES << LANES * k for k in range(SUB_BANKS) if new.mask >> k & 1)
         self._checker.equal("columns", columns_of(enabled), rewrite.columns)
         written = byte_mask(enabled)

@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise, product
-from typing import Any
+from typing import Any, cast
 
 import cocotb
 import pytest
@@ -23,7 +23,7 @@ from warploom.arch.layout import rows_per_warp
 from warploom.arch.mechanisms.baseline import FAST, PAIRS, SETS_BY_PIPE
 from warploom.golden_model.byte_order import to_sub_banks
 from warploom.golden_model.datapath import Datapath
-from warploom.golden_model.inputs import Inputs
+from warploom.golden_model.inputs import Inputs, Issues
 from warploom.golden_model.operands.collector import Collector
 from warploom.golden_model.operands.slots import SlotStore
 from warploom.golden_model.operands.windows import WindowStore
@@ -230,7 +230,7 @@ class StoreBench:
         self._cover()
         pipes = self._config.pipes
         credits = sum(self._given[pipe.name] << i for i, pipe in enumerate(pipes) if pipe.credits)
-        model.clock(Inputs(self._offered, credits=credits, first_port=self._first))
+        model.clock(Inputs(cast(Issues, self._offered), credits=credits, first_port=self._first))
         for name, given in self._given.items():
             self._credits[name] -= given
         self._issues = [None if taken else issue for issue, taken in zip(self._issues, self._taken, strict=True)]

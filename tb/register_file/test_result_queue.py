@@ -1,12 +1,14 @@
 """Bench of the result queue: hardware against `warploom.golden_model.result_queue`."""
 
 from collections.abc import Iterator
+from typing import cast
 
 import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import WARP_BITS, result_fields
+from warploom.golden_model.records import Result
 from warploom.golden_model.result_queue import ResultQueues
 from warploom.rtl.register_file.result_queue import ResultQueue
 from warploom.tb import runner
@@ -38,7 +40,7 @@ class QueueBench:
         """Check one cycle."""
         equal, hit, waiting = self._checker.equal, self._coverage.hit, self._model.lengths[0]
         codec, ready = self._ports.codecs["result__payload"], bool(seen["first__ready"])
-        coming = codec.unpack(seen["result__payload"]) if seen["result__valid"] else None
+        coming = cast(Result, codec.unpack(seen["result__payload"])) if seen["result__valid"] else None
         equal("count", seen["count"], waiting)
         (first, *_) = self._model.step([coming, *[None] * (len(self._ports.config.pipes) - 1)], [ready] * 3)
         equal("first", seen["first__valid"], int(waiting > 0 or coming is not None))

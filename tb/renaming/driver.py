@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 from warploom.arch.config import SmConfig
-from warploom.golden_model.operands.collector import SOURCES
+from warploom.golden_model.records import SOURCES
 from warploom.golden_model.words import ALL_LANES
 from warploom.tb.renaming.accesses import Accesses
 

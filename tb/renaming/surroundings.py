@@ -5,18 +5,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import TAG_BITS, issue_fields
 from warploom.arch.mechanisms import Layout
 from warploom.golden_model.inputs import WarpEvents
-from warploom.golden_model.operands.collector import SOURCES
 from warploom.golden_model.placement import Address
+from warploom.golden_model.records import SOURCES, IssueFields
 from warploom.golden_model.register_file.ports import Port, Read
 from warploom.tb.renaming.accesses import Accesses
 
-Fields = dict[str, int]
 Register = tuple[int, int]
 """Warp slot and number."""
 
@@ -49,7 +48,7 @@ class Store:
         """See `SlotStore`, here and below."""
         return 0
 
-    def issue(self, fields: Mapping[str, Any], sources: Sequence[Address], destination: Address) -> None:
+    def issue(self, fields: IssueFields, sources: Sequence[Address], destination: Address) -> None:
         self.left = fields, sources, destination
 
     def read(self) -> None:
@@ -65,7 +64,7 @@ class Flight:
     """An instruction in flight. `reads` are the registers still to be read, each with the address of the row that its
     read releases, if it does, once the instruction has left the stage; `ends` are those whose value ends."""
 
-    fields: Fields
+    fields: IssueFields
     reads: dict[int, Address | None]
     ends: set[int]
     has_left: bool = False
@@ -98,7 +97,7 @@ class Surroundings:
         if rng.random() < 0.6:  # all rows are in use, and for long
             self._last, self._grants, self._ends, self._few = 0.1, 0.05, 0, range(self.registers)
 
-    def instruction(self, sweeping: int) -> Fields | None:
+    def instruction(self, sweeping: int) -> IssueFields | None:
         """One that may issue, if it does not have to wait for others."""
         rng, config = self._rng, self._config
         warp, target = rng.randrange(config.warps), rng.choice(self._few)
@@ -112,9 +111,10 @@ class Surroundings:
         fields |= {"warp": warp, "tag": next(self._tags) % (1 << TAG_BITS), "pipe": rng.randrange(len(config.pipes)),
                    "writes": rng.random() < 0.8,
                    "last": sum((fields[name] in ending) << slot for slot, name in enumerate(SOURCES))}
-        return None if self._waits(fields) else fields
+        instruction = cast(IssueFields, fields)
+        return None if self._waits(instruction) else instruction
 
-    def _waits(self, fields: Fields) -> bool:
+    def _waits(self, fields: IssueFields) -> bool:
         """Whether an instruction names a register that another one is still to write, or reads one whose value ends
         with another one; or whether it ends a value, or writes a register, that another one is still to read."""
         others = [flight for flight in self.flights if flight.warp == fields["warp"]]
@@ -125,12 +125,12 @@ class Surroundings:
         changed = ends | ({fields["dst"]} if fields["writes"] else set())
         return bool(own & ended or (own | changed) & written or changed & read)
 
-    def issued(self, fields: Fields) -> None:
+    def issued(self, fields: IssueFields) -> None:
         """An instruction enters the stage."""
         self.flights.append(Flight(fields, dict.fromkeys(_sources(fields, fields["reads"])),
                                    _sources(fields, fields["reads"] & fields["last"])))
 
-    def left(self, fields: Mapping[str, Any], sources: Sequence[Address]) -> None:
+    def left(self, fields: IssueFields, sources: Sequence[Address]) -> None:
         """It leaves the stage: some of its reads release the row of their register."""
         flight = self.flights[-1]
         flight.has_left = True
@@ -174,6 +174,6 @@ class Surroundings:
         self.accesses.advance()
 
 
-def _sources(fields: Fields, slots: int) -> set[int]:
+def _sources(fields: IssueFields, slots: int) -> set[int]:
     """The registers of some slots."""
     return {fields[name] for slot, name in enumerate(SOURCES) if slots >> slot & 1}

@@ -9,15 +9,15 @@ import pytest
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Pipe
 from warploom.golden_model.inputs import WarpEvents
-from warploom.golden_model.operands.collector import SOURCES
 from warploom.golden_model.placement import Address, Placement
+from warploom.golden_model.records import SOURCES, IssueFields
 from warploom.golden_model.register_file.ports import Port
 from warploom.golden_model.renaming.lists import Kind
 from warploom.golden_model.renaming.stage import RenameStage
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.observation import Probe
-from warploom.tb.renaming.surroundings import Fields, Store, Surroundings
+from warploom.tb.renaming.surroundings import Store, Surroundings
 
 CYCLES = 10_000
 SETTINGS = ("sp.result_queue=2", "renaming=mem_ra", "tfet_rows=5", "rows=16", "warps=4")
@@ -44,8 +44,8 @@ class StageBench:
         self._model = RenameStage(config, self._store, self._store, stride, self._around.powered)
         self._probe = Probe(ports.codecs["probe"], self._model.observed)
         self._placement = Placement(config, stride)
-        self._offered: Fields | None = None
-        self._held: Fields | None = None
+        self._offered: IssueFields | None = None
+        self._held: IssueFields | None = None
         self._granted: dict[Port, int] = {}  # rows whose last read was granted in the cycle before
 
     def stimuli(self) -> Iterator[Stimulus]:
@@ -104,7 +104,7 @@ class StageBench:
         self._coverage.hit("a request uses up the time", wanted & ~model.predictor.wants)
         around.advance(seen["sweeping"])
 
-    def _addresses(self, fields: Fields) -> tuple[Sequence[Address], Address]:
+    def _addresses(self, fields: IssueFields) -> tuple[Sequence[Address], Address]:
         """The virtual addresses of the registers of an instruction."""
         *sources, destination = (self._placement[fields["warp"] << 8 | fields[name]] for name in (*SOURCES, "dst"))
         return sources, destination
@@ -149,7 +149,7 @@ class StageBench:
                 if held["writes"]:
                     self._cover_destination(held)
 
-    def _cover_sources(self, held: Fields) -> None:
+    def _cover_sources(self, held: IssueFields) -> None:
         sources, _ = self._addresses(held)
         read = [held[name] for slot, name in enumerate(SOURCES) if held["reads"] >> slot & 1]
         for slot, (name, source_) in enumerate(zip(SOURCES, sources, strict=True)):
@@ -160,7 +160,7 @@ class StageBench:
                 self._coverage.hit("a source is released", ends)
                 self._coverage.hit("a source that is read twice is released", ends and read.count(held[name]) > 1)
 
-    def _cover_destination(self, held: Fields) -> None:
+    def _cover_destination(self, held: IssueFields) -> None:
         """By what the contract says of destinations."""
         hit, model = self._coverage.hit, self._model
         _, destination = self._addresses(held)

@@ -6,6 +6,7 @@ which each port is valid.
 
 from collections.abc import Mapping
 from enum import IntEnum
+from typing import Any
 
 from warploom.arch.config import COLUMNS, GROUP, LANES, SUB_BANKS, SmConfig
 from warploom.arch.encoding import MODIFIER_BITS
@@ -261,7 +262,7 @@ def width(fields: Fields) -> int:
     return sum(bits for _, bits in fields)
 
 
-def pack(fields: Fields, values: Mapping[str, int]) -> int:
+def pack(fields: Fields, values: Mapping[str, Any]) -> int:
     """A plain integer of named values; every field must be given and fit."""
     word = offset = 0
     for name, bits in fields:

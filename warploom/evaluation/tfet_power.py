@@ -9,6 +9,7 @@ what its events in the same cycles cost (`register_file_energy.py`), and the lea
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 
@@ -168,7 +169,7 @@ class Stream:
         self.sm.step()
         stage, events = self.sm.datapath.renaming, self.sm.inputs.warps
         assert stage is not None
-        fields = next(iter(self.sm.inputs.issue), None)
+        fields: Mapping[str, Any] | None = next(iter(self.sm.inputs.issue), None)
         if fields is not None:
             self._held["issue__payload"] = sum(int(fields[name]) << offset for name, (offset, _) in _offsets(
                 issue_fields(self._config)))
