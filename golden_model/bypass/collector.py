@@ -262,7 +262,7 @@ class BypassingCollector:
 
     def _deliver(self, result: Delivery) -> None:
         entry, lanes = self._named[result.register], result.lanes
-        entry.word = merge(entry.word, result.word, lanes)
+        entry.word = merge(entry.word, result.data, lanes)
         self._store(entry, lanes)
         entry.awaited = entry.latched = False
         if self._writes_back:

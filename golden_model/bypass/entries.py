@@ -86,7 +86,7 @@ class Delivery(NamedTuple):
     whether the value is transient."""
 
     register: int
-    word: int
+    data: int
     lanes: int
     full: bool
     transient: bool
