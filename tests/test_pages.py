@@ -1,5 +1,5 @@
 """The pages: targets of links, and pages and headings named in code, exist; prose has at most 120 columns; generated
-tables are fresh."""
+tables and diagrams are fresh."""
 
 import re
 from collections.abc import Iterator
@@ -53,6 +53,15 @@ def test_generated_tables_are_fresh(page: Path) -> None:
     prologue = re.search(r"^PAGES := (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert prologue is not None
     assert Cog().main(["cog", "--check", "-p", prologue[1], str(page)]) == 0, "make docs writes it anew"
+
+
+@pytest.mark.parametrize("source", sorted((ROOT / "docs" / "contract").glob("*.json")), ids=lambda source: source.stem)
+def test_timing_diagrams_are_drawn_from_their_sources(source: Path, tmp_path: Path) -> None:
+    import wavedrom
+
+    drawn = tmp_path / "drawn.svg"
+    wavedrom.render(source.read_text()).saveas(drawn)
+    assert drawn.read_text() == source.with_suffix(".svg").read_text(), "make -C docs/contract draws it anew"
 
 
 def mentions() -> Iterator[tuple[Path, str, str | None]]:
