@@ -53,7 +53,7 @@ def test_kernel(preset: str, name: str, seed: int) -> None:
 
 
 @pytest.mark.rtl
-def test_what_no_bundled_kernel_does(seed: int) -> None:
+def test_programs_beyond_the_bundled_kernels(seed: int) -> None:
     """Prints (whose text comes from the hardware's own stores), module variables that the launch sets, and threads that
     return before barriers."""
     for done in lockstep_all(SmConfig.preset("small"), [load(PROGRAMS / f"{name}.toml") for name in UNUSUAL], seed):

@@ -90,7 +90,7 @@ def test_partial_barrier_counts_threads():
 @pytest.mark.parametrize("exits", [True, False], ids=["exit", "branch to exit"])
 @pytest.mark.parametrize("threads", [32, 40, 64, 70, 127])
 @pytest.mark.parametrize("cond", [Cond.LT, Cond.GE])
-def test_who_has_exited_is_not_waited_for(cond, threads, exits):
+def test_a_barrier_does_not_wait_for_exited_threads(cond, threads, exits):
     """Whole warps, parts of warps, and both; the lower ones and the upper ones."""
     asm = Assembler()
     early(asm, cond, threads, exits=exits)
@@ -107,7 +107,7 @@ def test_who_has_exited_is_not_waited_for(cond, threads, exits):
 
 @pytest.mark.parametrize("vote", [Vote.ALL, Vote.ANY, Vote.POPC])
 @pytest.mark.parametrize("exits", [True, False])
-def test_the_last_exit_opens_the_barrier_and_the_vote_counts_who_arrived(vote, exits):
+def test_the_last_exit_opens_the_barrier_and_the_vote_counts_arrivals(vote, exits):
     """Warps 0 and 1 wait; warps 2 and 3, and ten lanes of warp 1, exit much later."""
     asm = Assembler()
     asm.op(Op.S2R, 0, special=Special.TID_X)

@@ -112,7 +112,7 @@ def test_an_sm_that_waits_gets_fewer_blocks(monkeypatch: pytest.MonkeyPatch) -> 
     (["scheduler=trws", "tfet_rows=56"], "it asks the stall predictor"),
     ([DYNCTA, "front_end_interval=2"], "it counts the cycles of schedulers"),
 ])
-def test_what_does_not_go_together(settings: list[str], message: str) -> None:
+def test_incompatible_settings(settings: list[str], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         GpuConfig.preset("tfet_gpu").with_settings(settings)
 

@@ -56,7 +56,7 @@ def reads(opcode: str, c: int, d: int, ones: int, flag: int) -> int:
 
 
 @pytest.mark.parametrize(("first", "second", "bits"), [*product(("add", "sub"), ("addc", "subc", "madc.lo"), (32, 64))])
-def test_what_one_writes_the_other_reads(tmp_path, seed, first, second, bits):
+def test_a_flag_written_by_one_operation_is_read_by_the_next(tmp_path, seed, first, second, bits):
     rng, ones = random.Random(seed), (1 << bits) - 1
     words = [rng.choice((0, 1, ones, rng.getrandbits(bits))) for _ in range(4 * THREADS)]
     last = "%c, %d, %d" if second == "madc.lo" else "%c, %d"

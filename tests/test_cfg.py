@@ -63,7 +63,7 @@ def test_guarded_exit_does_not_move_the_join():
     assert branches(". ?A . ?x . A: . x") == [(5, 5, False)]
 
 
-def test_nobody_waits_for_a_trapping_lane():
+def test_no_lane_waits_for_a_trapping_one():
     assert branches(". ?A . >B A: ! x B: . x") == [(4, 2, False)]
 
 

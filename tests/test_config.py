@@ -215,7 +215,7 @@ def test_illegal_settings_name_field_value_and_range(setting, message):
     ["bypass=bow_hints", "coalescing=on", "alignment=write", "gating=cross_lane"], ["affine=abm"],
     ["affine=abm", "bypass=bow_hints", "coalescing=on", "alignment=write", "gating=cross_lane"],
 ])
-def test_what_hardware_exists(settings):
+def test_configurations_with_hardware(settings):
     SmConfig().with_settings(settings).check_hardware()
 
 
@@ -226,7 +226,7 @@ def test_what_hardware_exists(settings):
     (["coalescing=corf_plus", "layout=wid"], "coalescing = corf_plus: a comparator of the golden model"),
     (["bypass=rfc"], "bypass = rfc: a comparator of the golden model"),
 ])
-def test_what_exists_in_the_model_only(settings, message):
+def test_configurations_of_the_model_only(settings, message):
     with pytest.raises(ConfigError, match=message):
         SmConfig().with_settings(settings).check_hardware()
 
@@ -236,7 +236,7 @@ def test_what_exists_in_the_model_only(settings, message):
     (["gating=in_lane", "coalescing=corf_plus", "layout=wid"], "gating = in_lane and coalescing = corf_plus disagree"),
     (["gating=active", "coalescing=on", "alignment=ideal"], "gating = active and alignment = ideal disagree"),
 ])
-def test_what_has_no_columns_to_gate(settings, message):
+def test_configurations_without_columns_to_gate(settings, message):
     with pytest.raises(ConfigError, match=message):
         SmConfig().with_settings(settings)
 
@@ -247,7 +247,7 @@ def test_what_has_no_columns_to_gate(settings, message):
     (["bypass=rfc", "coalescing=on"], "bypass = rfc and coalescing = on disagree"),
     (["bypass=rfc", "gating=active"], "bypass = rfc and gating = active disagree"),
 ])
-def test_what_does_not_go_with_bypassing(settings, message):
+def test_settings_incompatible_with_bypassing(settings, message):
     with pytest.raises(ConfigError, match=message):
         SmConfig().with_settings(settings)
 
@@ -258,7 +258,7 @@ def test_what_does_not_go_with_bypassing(settings, message):
     (["affine=abm", "bypass=rfc"], "affine = abm and bypass = rfc disagree"),
     (["affine=abm", "schedulers=3"], "affine = abm and schedulers = 3 disagree: .* use a power of two"),
 ])
-def test_what_does_not_go_with_the_affine_unit(settings, message):
+def test_settings_incompatible_with_the_affine_unit(settings, message):
     with pytest.raises(ConfigError, match=message):
         SmConfig().with_settings(settings)
 
@@ -353,7 +353,7 @@ def test_a_warp_has_the_pipe_of_its_scheduler():
     ([*TWO_SP, "sp2.write_path=0", "mem.write_path=1"], "pipes: sp, sp2 share a write path: each needs another"),
     ([*TWO_SP, "sp2.write_path=2", "mem.write_path=1"], r"pipes\.mem\.write_path = 1: must be the last one, or"),
 ])
-def test_what_several_sp_pipes_need(settings, message):
+def test_requirements_of_several_sp_pipes(settings, message):
     with pytest.raises(ConfigError, match=message):
         SmConfig().with_settings(settings)
 

@@ -247,7 +247,7 @@ def test_shares_have_no_sum(capsys):
     assert "in all" not in capsys.readouterr().out
 
 
-def test_the_table_of_averages_leaves_out_what_nobody_published(capsys):
+def test_the_table_of_averages_has_published_figures_only(capsys):
     tables.show_averages([GROUP.measure({"a": {}})])
     text = capsys.readouterr().out
     assert "15.3" in text

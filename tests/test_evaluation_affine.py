@@ -95,7 +95,7 @@ def test_instructions_by_kind():
     assert sum(found.active) == 7 and found.active[32] == 7
 
 
-def test_who_executes():
+def test_executing_lanes():
     """Two of five instructions that enter the datapath do not execute in all lanes; none after half of the warp has
     exited."""
     code = [mov(0), mov(0), mov(0), mov(0), Instruction(op=Op.EXIT), mov(0), mov(0)]

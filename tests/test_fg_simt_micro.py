@@ -1,4 +1,4 @@
-"""The twin's lanes work from the bits of a micro-operation alone."""
+"""The model's lanes work from the bits of a micro-operation alone."""
 
 from collections import Counter
 

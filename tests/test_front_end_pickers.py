@@ -3,7 +3,7 @@
 from warploom.golden_model.front_end.pickers import GreedyThenOldest, RoundRobin, TwoLevel
 
 
-def test_loose_round_robin_passes_nobody_over() -> None:
+def test_loose_round_robin_passes_no_warp_over() -> None:
     picker = RoundRobin(0b10101)
     assert [picker.pick(0b10101) for _ in range(6)] == [0, 2, 4, 0, 2, 4]
     assert picker.pick(0b00001) == 0

@@ -108,7 +108,7 @@ def test_a_barrier_holds_whatever_comes() -> None:
     assert board.state(1) == READY
 
 
-def test_who_needs_nothing_is_not_told() -> None:
+def test_a_warp_whose_needs_stay_is_not_reported() -> None:
     board, load = Scoreboard(1), Instruction(op=Op.LD, dst=1, src=(2, RZ, RZ))
     board.issue(0, Hazards(load), load.sources, memory=True)
     board.look(0, 0)

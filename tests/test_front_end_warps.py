@@ -79,7 +79,7 @@ def test_a_block_that_never_fits_is_refused() -> None:
         residency("warps=2", warps=4, per_block=4)
 
 
-def test_a_barrier_opens_for_those_who_wait_at_it() -> None:
+def test_a_barrier_opens_for_the_warps_at_it() -> None:
     barriers = Barriers()
     barriers.arrive(3, 0, 0)
     barriers.arrive(1, 1, 64)
@@ -90,7 +90,7 @@ def test_a_barrier_opens_for_those_who_wait_at_it() -> None:
     assert barriers.opened(1) == [3]  # the others have left
 
 
-def test_a_count_of_threads_does_not_heed_who_left() -> None:
+def test_a_count_of_threads_ignores_exited_warps() -> None:
     barriers = Barriers()
     barriers.arrive(0, 2, 33)
     assert not barriers.opened(1)

@@ -173,7 +173,7 @@ def test_warps_that_spin_at_a_lock_let_its_holder_go_first(atom):
     assert useful < execution.warp_instructions < useful + 2 * 4 * tries
 
 
-def test_who_spins_goes_on_when_all_others_wait_at_a_barrier():
+def test_a_spinning_thread_goes_on_when_all_others_wait_at_a_barrier():
     """Every warp except the first finds the value that it tries to write, so it counts as spinning when it tries
     again."""
     asm = Assembler()

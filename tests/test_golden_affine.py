@@ -252,7 +252,7 @@ def test_an_expansion_is_charged() -> None:
     assert happenings(Sm(config("a"), part))[-2:] == [(14, "MOV"), (22, "IADD")]
 
 
-def test_what_is_full_among_the_lanes_that_are_left_is_expanded_in_all() -> None:
+def test_a_full_write_of_the_lanes_left_is_expanded_in_all_lanes() -> None:
     """Half of the lanes exit. The doubled lane is attempted for the others, and then written in lanes 16 to 23."""
     part = replace(LOW_HALF, pdst=1, imm=24)
     trace = executed(LANE, LOW_HALF, replace(EXIT, guard=0), add(2, 1, 1), part, replace(add(2, 2, 2), guard=1),

@@ -171,7 +171,7 @@ def test_the_taps_of_a_filter_are_uniform(affine: str) -> None:
 
 
 @pytest.mark.parametrize("affine", ["a", "abm"])
-def test_an_address_that_nobody_has_written_is_harmless(affine: str) -> None:
+def test_an_unwritten_address_is_harmless(affine: str) -> None:
     """The slot's previous warp has left it compact: an address beyond the constants, or an odd one."""
     for address in (0x7000, 3):
         checked(config(affine), executed(load(3, 5), mov(5, address), blocks=20))

@@ -105,7 +105,7 @@ def test_lanes_come_from_both() -> None:
     assert (found["split_operands"], found["reads"], found["cache_reads"], found["writes"]) == (1, 2, 2, 8)
 
 
-def test_who_reads_the_lanes_that_the_cache_has_reads_once() -> None:
+def test_an_operand_is_split_only_if_the_cache_lacks_lanes_of_it() -> None:
     fill = [move(register) for register in range(1, 7)]
     code = [move(0, 3), *fill, replace(move(0, 4), guard=0), read(0, guard=0), read(0)]
     lanes = [ALL_LANES] * 7 + [HALF, HALF, ALL_LANES]

@@ -102,7 +102,7 @@ def test_a_zero_buffer_has_entries_for_each_side() -> None:
 
 @pytest.mark.parametrize("gating", ["off", *GATED])
 @pytest.mark.parametrize("settings", [["off"], ["on", "alignment=reg"], ["on", "alignment=write"]], ids=str)
-def test_what_comes_back_is_what_is_stored(settings: list[str], gating: str) -> None:
+def test_a_result_carries_the_stored_metadata(settings: list[str], gating: str) -> None:
     """Every instruction carries the metadata of its destination to its latch, and it has not changed in between. The
     fields fit the ports."""
     setting = config(settings[0], gating, *settings[1:])
@@ -127,7 +127,7 @@ def _is_stored(datapath: Any, result: Any) -> bool:
     return True
 
 
-def test_a_latch_shows_what_will_be_known() -> None:
+def test_a_latch_shows_the_new_zero_mask() -> None:
     setting, seen = config("off", "cross_lane"), set()
     for datapath in cycles(Sm(setting, trace_of([mov(2, 7), mov(3, 0)]))):
         probe = shown_by(datapath)

@@ -127,7 +127,7 @@ def test_two_ports_open_a_read_and_a_write() -> None:
     assert seen.step() == ([MEM], [(0, 1)])
 
 
-def test_two_ports_alone_refuse_nobody_for_a_write() -> None:
+def test_two_ports_alone_refuse_no_read_for_a_write() -> None:
     seen = Requests(config(*TWO_PORTS))
     seen.writes, seen.reads = {SP: (0, False)}, {(0, 0): False}
     assert seen.step() == ([SP], [(0, 0)])

@@ -203,7 +203,7 @@ def test_errors_of_files(text: str, message: str) -> None:
         GpuConfig.from_toml(text, "mine.toml")
 
 
-def test_a_gpu_that_is_not_there_names_those_that_are(tmp_path: Path) -> None:
+def test_an_unknown_gpu_names_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"gpu = 'k20': must be one of fermi, hd7970, k20x.*nearest: k20x"):
         GpuConfig.preset("k20")
     with pytest.raises(ConfigError, match=r"none\.toml: No such file.*name a GPU"):
@@ -228,7 +228,7 @@ def test_a_program_in_python() -> None:
 @pytest.mark.parametrize("arguments", [
     {"machine": "fermi"}, {"machine": SmConfig()}, {"rtl": True}, {"sample": 2}, {"timing": lambda config, trace: None},
 ])
-def test_what_is_for_one_sm_is_refused(arguments: dict[str, object]) -> None:
+def test_options_for_one_sm_are_refused(arguments: dict[str, object]) -> None:
     with pytest.raises(ConfigError, match=r"gpu = k20x: leave out machine \(its SMs are part of it\), and rtl, sample"):
         Gpu(gpu="k20x", **arguments)  # type: ignore[arg-type]
 

@@ -59,7 +59,7 @@ def test_both_sides_of_a_branch_read() -> None:
     assert lasts("r0 = ; @bra A B; = r0; bra B; A:; = r0; B:; exit") == [0, 0, 0, 0, 1, 0], "the second side is last"
 
 
-def test_what_only_one_side_reads_ends_where_the_other_has_no_need() -> None:
+def test_a_value_read_on_one_side_ends_where_the_other_does_not_need_it() -> None:
     # The taken side starts at the join itself: its lanes wait there, and do not read r0.
     assert lasts("r0 = ; r1 = ; @bra B B; = r0; = r1; B:; = r1; exit") == [0, 0, 0, 1, 0, 1, 0]
 
@@ -68,7 +68,7 @@ def test_a_side_may_end_what_it_has_defined() -> None:
     assert lasts("@bra A B; r0 = ; = r0; bra B; A:; r0 = ; = r0; B:; exit") == [0, 0, 1, 0, 0, 1, 0]
 
 
-def test_what_lanes_at_the_join_need_is_kept() -> None:
+def test_a_value_needed_at_the_join_is_kept() -> None:
     # Lanes of the first side wait at B with their r0 while the other side reads its own for the last time.
     assert lasts("r0 = ; @bra A B; r1 = r0; r0 = ; bra B; A:; r1 = r0; r0 = ; B:; = r0; exit") == [
         0, 0, 0, 0, 0, 0, 0, 1, 0]

@@ -185,7 +185,7 @@ def test_one_group_is_round_robin() -> None:
         assert made.pick(candidates) == other.pick(candidates)
 
 
-def test_nobody_else_is_picked_while_the_group_may_issue() -> None:
+def test_no_other_group_is_picked_while_one_may_issue() -> None:
     """Random warps that come, wait and leave. The group changes only when none of it runs, to that of the next running
     slot; while it may issue, others do not."""
     rng, made = random.Random(5), ByGroup(0xFFFF)

@@ -179,7 +179,7 @@ def test_a_difference_that_the_bench_does_not_find_is_an_error(
 @pytest.mark.parametrize(("refused", "said"), [
     (False, ""), (True, "the bench runs instead of a replay: it is so\n"),
 ])
-def test_the_command_says_who_compared(refused, said, file, monkeypatch, capsys):
+def test_the_command_names_the_comparing_tool(refused, said, file, monkeypatch, capsys):
     def refuse(*_):
         raise tapes.Refused("it is so")
 

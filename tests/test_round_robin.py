@@ -87,7 +87,7 @@ class Prover:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_nobody_waits_longer(size: str, tmp_path: Path) -> None:
+def test_no_claim_waits_longer(size: str, tmp_path: Path) -> None:
     prover = Prover(tmp_path, RoundRobin(count=SIZES[size]))
     assert prover.is_legal_after_reset()
     assert [claim for claim in (*IN_A_CYCLE, *AFTER_A_CYCLE, "bound") if not prover.holds(claim)] == []

@@ -21,13 +21,13 @@ def test_a_seed_follows_from_name_and_base() -> None:
     assert seed_of("a") == seed_of("a", FIXED) == 1005039028  # the same on every machine
 
 
-def test_what_a_command_line_may_ask_for() -> None:
+def test_legal_seeds() -> None:
     assert (read("0"), read("462090229"), read(str(LIMIT - 1))) == (0, 462090229, LIMIT - 1)
     assert len({read(NEW) for _ in range(20)}) == 20
 
 
 @pytest.mark.parametrize("text", ["-3", str(LIMIT), "1.5", "old", ""])
-def test_what_it_may_not(text: str) -> None:
+def test_illegal_seeds(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match=f"^{text}: must be a number from 0 to {LIMIT - 1}, or new$"):
         read(text)
 

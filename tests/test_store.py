@@ -176,7 +176,7 @@ def test_every_part_of_a_key_counts():
     assert Key(KEY.kind, KEY.name, dict(reversed(KEY.parts.items()))).path == KEY.path, "their order does not"
 
 
-def test_what_a_maker_leaves_goes_and_what_it_was_made_of_stays():
+def test_leftovers_of_a_maker_go_and_its_inputs_stay():
     def make(folder):
         (folder / "log").touch()
         return "1"
@@ -205,7 +205,7 @@ def test_a_maker_that_fails_leaves_nothing_or_a_log(error, left):
     assert store.text(KEY, lambda _: "1") == 1
 
 
-def test_what_two_want_is_made_once():
+def test_an_entry_wanted_twice_is_made_once():
     made = []
 
     def make(_):
@@ -218,7 +218,7 @@ def test_what_two_want_is_made_once():
     assert made == [1]
 
 
-def test_who_waits_for_another_can_be_ended():
+def test_a_waiting_process_can_be_ended():
     KEY.path.parent.mkdir(parents=True)
     with FileLock(f"{KEY.path}.lock"), ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(store.text, KEY, no_more)
@@ -253,7 +253,7 @@ MEANS = {
 """Names with which code could store files without the store, and the code that may use them."""
 
 
-def test_nobody_keeps_things_in_a_way_of_his_own() -> None:
+def test_all_cached_files_go_through_the_store() -> None:
     found: dict[str, set[str]] = {name: set() for name in MEANS}
     writers = set()
     for path in (path for folder in OURS for path in (ROOT / folder).rglob("*.py")):
@@ -300,7 +300,7 @@ def test_the_listing_counts_what_is_kept(tmp_path, place, capsys):
     assert f"Stored in {place}" in capsys.readouterr().out.replace("\n", "")
 
 
-def test_what_is_cleared_is_gone_and_made_again(tmp_path, place, capsys):
+def test_a_cleared_entry_is_made_again(tmp_path, place, capsys):
     def fail(_):
         raise OSError("x")
 
@@ -340,7 +340,7 @@ def use(ready, end):
         store.text(KEY, make)
 
 
-def test_what_a_process_uses_stays(tmp_path):
+def test_an_entry_in_use_stays(tmp_path):
     """A folder that it uses, an entry that it makes, the run of a bench."""
     context = multiprocessing.get_context("spawn")
     ready, end = context.Event(), context.Event()
@@ -363,7 +363,7 @@ def clear_and_make(times):
         assert main(["cache", "clear", "reports"]) == 0
 
 
-def test_who_makes_and_who_clears_at_the_same_time_do_not_meet(capfd):
+def test_making_and_clearing_exclude_each_other(capfd):
     with ProcessPoolExecutor(4, multiprocessing.get_context("spawn")) as pool:
         list(pool.map(clear_and_make, [20] * 4))
     assert capfd.readouterr().err == ""

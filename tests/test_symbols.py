@@ -42,7 +42,7 @@ def without_symbols(folder, *kept):
     return path
 
 
-def test_what_nobody_sets_is_zero_and_said_on_one_line(tmp_path, capsys):
+def test_an_unset_variable_is_zero_and_reported_on_one_line(tmp_path, capsys):
     path = without_symbols(tmp_path, "taps", "counter")
     options = ["--functional", "--out", str(tmp_path), "--json", str(tmp_path / "run.json")]
     assert main(["run", str(path), *options]) == 0
@@ -97,7 +97,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize(("body", "unset"), BODIES.values(), ids=BODIES)
-def test_variables_that_a_kernel_reads_and_nobody_sets(body, unset):
+def test_unset_variables_that_a_kernel_reads(body, unset):
     program = compile_ptx(PTX.format(body), "k.ptx")
     assert {variable.name for variable in program.module if variable.unset} == unset
 

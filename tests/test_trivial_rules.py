@@ -173,6 +173,6 @@ LEFT_OUT = [
 
 
 @pytest.mark.parametrize(("i", "pattern", "outcome"), LEFT_OUT)
-def test_what_is_left_out_is_wrong(i: Instruction, pattern: int, outcome: Outcome) -> None:
+def test_omitted_patterns_are_wrong(i: Instruction, pattern: int, outcome: Outcome) -> None:
     assert table(i)[pattern] is not outcome
     assert breaks(i, pattern, outcome, list(conditions(i, pattern).values()))

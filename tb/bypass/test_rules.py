@@ -77,7 +77,7 @@ def run(testcase: str, seed: int) -> None:
 @pytest.mark.sample(1)
 @pytest.mark.rtl
 @pytest.mark.parametrize("testcase", ["room_for_one", "entry_in_use"])
-def test_what_is_right_passes(testcase: str, seed: int) -> None:
+def test_correct_streams_pass(testcase: str, seed: int) -> None:
     run(testcase, seed)
 
 
@@ -87,6 +87,6 @@ def test_what_is_right_passes(testcase: str, seed: int) -> None:
     ("entry_of_another_register", "no entry takes the result of register 6"),
     ("entry_no_longer_in_use", "no entry takes the result of register 7"),
 ])
-def test_what_is_wrong_stops_the_simulation(testcase: str, message: str, seed: int) -> None:
+def test_a_broken_rule_stops_the_simulation(testcase: str, message: str, seed: int) -> None:
     with pytest.raises(AssertionError, match=message):
         run(testcase, seed)
