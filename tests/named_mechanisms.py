@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from warploom import report
-from warploom.arch.mechanisms import BASELINE, MECHANISMS, Mechanism
+from warploom.arch.mechanisms import BASELINE, BESIDE, MECHANISMS, Mechanism
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -51,7 +51,7 @@ def naming(mechanism: Mechanism) -> list[str]:
 def main() -> None:
     """Print the table."""
     for mechanism in MECHANISMS:
-        if mechanism is not BASELINE:
+        if mechanism not in (BASELINE, *BESIDE):
             found = naming(mechanism)
             report.table(f"{mechanism.name}: {len(found)} files", ("file",), [[path] for path in found])
 

@@ -9,8 +9,11 @@ from warploom.arch.mechanisms.bypassing import BYPASSING, Bypass, Transient
 from warploom.arch.mechanisms.coalescing import COALESCING, Alignment, Coalescing
 from warploom.arch.mechanisms.corf import CORF
 from warploom.arch.mechanisms.descriptor import Core, Mechanism, Runs, Settings, Switch, Unit, met
+from warploom.arch.mechanisms.fg_simt import FG_SIMT
+from warploom.arch.mechanisms.floating_point import FLOATING_POINT
 from warploom.arch.mechanisms.gating import GATING, Gating
 from warploom.arch.mechanisms.hints import HINTS, Hinting
+from warploom.arch.mechanisms.l1 import L1
 from warploom.arch.mechanisms.mascar import MASCAR, Saturation
 from warploom.arch.mechanisms.preexecution import PREEXECUTION
 from warploom.arch.mechanisms.register_file_cache import REGISTER_FILE_CACHE
@@ -19,8 +22,11 @@ from warploom.arch.mechanisms.renaming import RENAMING, Renaming
 __all__ = ["Affine", "Alignment", "Bypass", "Coalescing", "Core", "Gating", "Hinting", "Layout", "Mechanism",
            "Renaming", "Runs", "Saturation", "Scheduler", "Settings", "Switch", "Transient", "Unit", "met"]
 
-MECHANISMS: tuple[Mechanism, ...] = (BASELINE, COALESCING, GATING, CORF, BYPASSING, REGISTER_FILE_CACHE, AFFINE,
-                                     HINTS, PREEXECUTION, MASCAR, RENAMING)
+BESIDE = (FLOATING_POINT, L1, FG_SIMT)
+"""Units beside the datapath, which are no mechanisms of it; they are listed behind those of the baseline."""
+
+MECHANISMS: tuple[Mechanism, ...] = (BASELINE, *BESIDE, COALESCING, GATING, CORF, BYPASSING,
+                                     REGISTER_FILE_CACHE, AFFINE, HINTS, PREEXECUTION, MASCAR, RENAMING)
 """All descriptors; everything that is derived from them is in this order."""
 
 SWITCHES: dict[str, Switch] = {switch.field: switch for mechanism in MECHANISMS for switch in mechanism.switches}

@@ -7,6 +7,7 @@ from warploom.arch.mechanisms.descriptor import (
     BANK_ARBITER,
     CONFIG,
     MATRIX,
+    PROBE,
     Core,
     Mechanism,
     ModelOnly,
@@ -34,8 +35,6 @@ class Layout(StrEnum):
     WID = "wid"  # all registers of a warp in one bank
     WSHIFT = "wshift"  # registers of a warp interleaved across the banks
 
-
-PROBE = {"probe": True}
 
 FAST = ("arrival_delay=0", "turnaround=0")
 """Collectors that lose no cycle."""
@@ -95,36 +94,6 @@ BASELINE = Mechanism(
         Unit("Placer", "warploom.rtl.placement.Placer", CONFIG),
         Unit("GroupPicker", "warploom.rtl.front_end.group_picker.GroupPicker", {"slots": "scheduler_warps"}),
         Unit("BlockScheduler", "warploom.rtl.front_end.block_scheduler.BlockScheduler", fixed={"sms": 14}),
-        Unit("FusedMultiplyAdd", "warploom.rtl.float.fused.FusedMultiplyAdd", alone=True),
-        Unit("FloatCompare", "warploom.rtl.float.compare.FloatCompare", alone=True),
-        Unit("Converter", "warploom.rtl.float.convert.Converter", alone=True),
-        Unit("Divider", "warploom.rtl.float.divide.Divider", probe=PROBE, alone=True),
-        Unit("CacheBank", "warploom.rtl.l1.bank.CacheBank", fixed={"banks": 8, "tag_bits": 7}, probe=PROBE, alone=True),
-        Unit("DataCache", "warploom.rtl.l1.data_cache.DataCache", probe=PROBE, alone=True),
-        Unit("L1", "warploom.rtl.l1.whole.L1", probe=PROBE, alone=True),
-        Unit("SimpleUnit", "warploom.rtl.fg_simt.simple.SimpleUnit", alone=True),
-        Unit("FirstSau", "warploom.rtl.fg_simt.sau.FirstSau", probe=PROBE, alone=True),
-        Unit("SecondSau", "warploom.rtl.fg_simt.sau.SecondSau", probe=PROBE, alone=True),
-        Unit("LoadUnit", "warploom.rtl.fg_simt.slu.LoadUnit", alone=True),
-        Unit("AddressUnit", "warploom.rtl.fg_simt.address.AddressUnit", alone=True),
-        Unit("AccessUnit", "warploom.rtl.fg_simt.access.AccessUnit", alone=True),
-        Unit("Constants", "warploom.rtl.fg_simt.constants.Constants", alone=True),
-        Unit("SimtRegisterFile", "warploom.rtl.fg_simt.srf.SimtRegisterFile", probe=PROBE, alone=True),
-        Unit("PredicateMasks", "warploom.rtl.fg_simt.predicate_masks.PredicateMasks", alone=True),
-        Unit("Lanes", "warploom.rtl.fg_simt.lanes.Lanes", probe=PROBE, alone=True),
-        Unit("Coalescer", "warploom.rtl.fg_simt.coalesce.Coalescer", alone=True),
-        Unit("Fetch", "warploom.rtl.fg_simt.fetch.Fetch", probe=PROBE, alone=True),
-        Unit("Host", "warploom.rtl.fg_simt.host.Host", probe=PROBE, alone=True),
-        Unit("ControlProcessor", "warploom.rtl.fg_simt.control.ControlProcessor", {"affine": "affine"}, probe=PROBE,
-             alone=True),
-        Unit("SharedLoads", "warploom.rtl.fg_simt.shared_loads.SharedLoads", probe=PROBE, alone=True),
-        Unit("Fragments", "warploom.rtl.fg_simt.fragments.Fragments", probe=PROBE, alone=True),
-        Unit("Threads", "warploom.rtl.fg_simt.threads.Threads", alone=True),
-        Unit("IssueUnit", "warploom.rtl.fg_simt.issue.IssueUnit", fixed={"payload": 192, "extension": 3}, probe=PROBE,
-             alone=True),
-        Unit("MemoryUnit", "warploom.rtl.fg_simt.memory_unit.MemoryUnit", probe=PROBE, alone=True),
-        Unit("Engine", "warploom.rtl.fg_simt.engine.Engine", {"affine": "affine"}, probe=PROBE, alone=True),
-        Unit("WholeEngine", "warploom.rtl.fg_simt.whole.WholeEngine", {"affine": "affine"}, probe=PROBE, alone=True),
     ),
     model_only=(ModelOnly("scheduler", (Scheduler.LOCALITY,), "a picker of the front end", "lrr"),
                 ModelOnly("scheduler", (Scheduler.CTA_AWARE,), "a comparator", "lrr"),
@@ -134,7 +103,6 @@ BASELINE = Mechanism(
         "warploom.rtl.operands.stage.DispatchStage",
         "warploom.rtl.register_file.register_file.RegisterFile", "warploom.rtl.register_file.banks.Banks",
         "warploom.rtl.register_file.metadata.MetadataTable", "warploom.rtl.pipes.Pipes",
-        "warploom.rtl.fg_simt.engine.Engine", "warploom.rtl.fg_simt.lanes.Lanes", "warploom.rtl.l1.whole.L1",
     ),
     cores=(
         Core("baseline"),
@@ -181,11 +149,5 @@ BASELINE = Mechanism(
     ),
     full_size=((),),
     varied=("layout", "scheduler"),
-    bugs=("warploom.tb.mutants.MUTANTS", "warploom.tb.part_mutants.MUTANTS", "warploom.tb.front_end.mutants.MUTANTS",
-          "warploom.tb.float.mutants.MUTANTS", "warploom.tb.l1.mutants.MUTANTS",
-          "warploom.tb.fg_simt.memory_mutants.MUTANTS", "warploom.tb.fg_simt.front_mutants.MUTANTS",
-          "warploom.tb.fg_simt.host_mutants.MUTANTS", "warploom.tb.fg_simt.control_mutants.MUTANTS",
-          "warploom.tb.fg_simt.issue_mutants.MUTANTS", "warploom.tb.fg_simt.lane_mutants.MUTANTS",
-          "warploom.tb.fg_simt.arithmetic_mutants.MUTANTS", "warploom.tb.fg_simt.storage_mutants.MUTANTS",
-          "warploom.tb.fg_simt.engine_mutants.MUTANTS"),
+    bugs=("warploom.tb.mutants.MUTANTS", "warploom.tb.part_mutants.MUTANTS", "warploom.tb.front_end.mutants.MUTANTS"),
 )

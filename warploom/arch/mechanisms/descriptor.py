@@ -89,6 +89,8 @@ class Unit:
 CONFIG = {"config": ""}
 """The configuration itself."""
 
+PROBE = {"probe": True}
+
 ROWS = {"rows": "rows"}
 BANK = {**ROWS, "ports": "bank_ports"}
 MATRIX = {"banks": "banks", "collectors": "collectors"}
