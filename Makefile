@@ -75,7 +75,8 @@ results: $(STAMP)  ## run the experiments and commit their figures to docs/resul
 	$(VENV)/bin/warploom evaluate coalescing --preset gtx480 --json build/results/coalescing_gtx480.json
 	for shown in $(LISTED); do \
 	  $(VENV)/bin/warploom evaluate $$shown --size tiny --json build/results/$${shown}_tiny.json || exit 1; done
-	$(VENV)/bin/warploom evaluate combination --json build/results/combination.json
+	for shown in combination hardware_units; do \
+	  $(VENV)/bin/warploom evaluate $$shown --json build/results/$$shown.json || exit 1; done
 	for shown in haws characterisation fg_simt fg_simt_cost; do \
 	  $(VENV)/bin/warploom evaluate $$shown --size tiny --json build/results/$$shown.json || exit 1; done
 	$(VENV)/bin/python -m warploom.evaluation.pages build/results/*.json

@@ -66,6 +66,13 @@ def test_collectors_store_as_much_as_the_source_counts():
     assert half.stored_bytes - baseline.stored_bytes == 12 * 1024
 
 
+def test_units_alone_stand_beside_those_that_they_replace(monkeypatch):
+    monkeypatch.setattr(hardware, "synthesise", lambda config, units: report(*(row(unit, 1.0) for unit in units)))
+    for mechanism, entries in hardware.changed(COALESCING).items():
+        assert {(entry.before and entry.before.unit, entry.after.unit) for entry in entries} == {
+            *hardware.CHANGED[mechanism]}
+
+
 def test_windows_are_synthesised_without_other_mechanisms(monkeypatch):
     made = []
 

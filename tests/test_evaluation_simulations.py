@@ -190,7 +190,7 @@ def test_several_experiments_have_a_document_each(folder, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(("options", "left_out"), [
-    ([], set()), (["--quick"], {"hardware", "fg_simt_cost", "tfet_power"}),
+    ([], set()), (["--quick"], {"hardware", "hardware_units", "fg_simt_cost", "tfet_power"}),
     (["--blocks", "4"], {"sampling", "silicon"})])
 def test_all_are_all_except_synthesis_in_a_hurry(options, left_out, folder, monkeypatch):
     """And samples of samples."""

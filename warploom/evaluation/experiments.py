@@ -149,5 +149,8 @@ EXPERIMENTS = {
     "hardware": Experiment(
         "the mechanisms in gates, synthesised", "warploom.verbs.evaluate_hardware:show", preset="fermi",
         refuses={WORKLOADS: "it runs none", **_ONE_SIZE}, unless="quick"),
+    "hardware_units": Experiment(
+        "the same, the units that they change alone", "warploom.verbs.evaluate_hardware:show_units", preset="narrow",
+        refuses={WORKLOADS: "it runs none", **_ONE_SIZE}, unless="quick"),
 }
 """All experiments, by name."""

@@ -20,6 +20,19 @@ NETWORK = (("Crossbar", "Crossbar"), ("Arbiter", "RotatingArbiter"), ("Dispatche
            ("AgeMatrix", None), (None, "EvictionUnit"))
 """The units between collectors and banks, without windows and with them."""
 
+CHANGED = {
+    "coalescing": (
+        ("arbiter", "coalescing_arbiter"), ("crossbar", "sliced_crossbar"), ("collector", "collector"),
+        ("bank", "dual_bank"), ("writeback", "writeback"), (None, "operand_path"), (None, "mask_buffer")),
+    "gating": (
+        ("collector", "collector"), ("bank", "bank"), (None, "gated_operand_path"), (None, "trivial_detector"),
+        ("lane", "lane"), ("writeback", "writeback"), (None, "zero_latch"), (None, "zero_buffer")),
+    "affine": (
+        (None, "affine_unit"), (None, "end_lane"), (None, "expander"), (None, "compact_slots"), (None, "address_slot"),
+        ("dispatcher", "dispatcher")),
+}
+"""By mechanism, the modules of the datapath that it changes or adds: without and with it."""
+
 BANK = Macro(words=512, width=WARP_BITS)
 """A register bank of [BOW]: 64 KB."""
 
@@ -60,6 +73,20 @@ def without_and_with_affine(config: SmConfig) -> list[Comparison]:
     """Every unit of the plain datapath without the affine unit, and with all of it."""
     off = _ungated(config)
     return compare(synthesise(off), synthesise(dataclasses.replace(off, affine=Affine.ABM)))
+
+
+def changed(config: SmConfig) -> dict[str, list[Comparison]]:
+    """By mechanism, the units of `CHANGED`, each synthesised alone: this takes minutes, the datapath as a whole an
+    hour. Raises what `synthesise` raises."""
+    off = _ungated(config)
+    on = {"coalescing": dataclasses.replace(off, coalescing=Coalescing.ON),
+          "gating": dataclasses.replace(off, gating=Gating.CROSS_LANE),
+          "affine": dataclasses.replace(off, affine=Affine.ABM)}
+    found = {}
+    for mechanism, units in CHANGED.items():
+        before, after = ([unit for unit in names if unit] for names in zip(*units, strict=True))
+        found[mechanism] = compare(synthesise(off, before), synthesise(on[mechanism], after))
+    return found
 
 
 def alone(config: SmConfig, units: Sequence[str]) -> list[Row]:

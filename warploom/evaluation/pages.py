@@ -7,7 +7,7 @@ wrote, without the statistics of each run.
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -79,7 +79,8 @@ def made_with(experiment: str) -> str:
     machine = found["configuration"]
     kind = "GPU" if "sm" in machine else "Preset"
     blocks = f", {found['blocks']} blocks of each launch" if found.get("blocks") else ""
-    return f"{kind} `{machine['name']}`, {found['size']} size{blocks}, commit `{found['commit'][:12]}`.{averaged}\n"
+    size = f", {found['size']} size" if "size" in found else ""
+    return f"{kind} `{machine['name']}`{size}{blocks}, commit `{found['commit'][:12]}`.{averaged}\n"
 
 
 def averages(rows: Sequence[tuple[str, str, Sequence[Quantity]]]) -> str:
@@ -122,6 +123,20 @@ def grid(head: Sequence[str], rows: Iterable[Row]) -> str:
 def records(experiment: str, key: str, columns: Sequence[str]) -> str:
     """A table of the records that a document has at a key."""
     return table(columns, [[_cell(record[column]) for column in columns] for record in document(experiment)[key]])
+
+
+def units(key: str, labels: Mapping[str, str]) -> str:
+    """A table of units without and with a mechanism: area of the logic in µm², and the longest path in ps."""
+    found = {entry["unit"]: entry for entry in document("hardware_units")[key]}
+    head = ["unit", "count", "off, µm²", "on, µm²", "ratio", "adds in all", "off, ps", "on, ps"]
+    return table(head, [_unit(label, found[unit]) for unit, label in labels.items()])
+
+
+def _unit(label: str, entry: dict[str, Any]) -> list[str]:
+    areas, paths = ([f"{row[key]:,.0f}" if row and row[key] else "-" for row in (entry["before"], entry["after"])]
+                    for key in ("logic_um2", "delay_ps"))
+    ratio = f"x {entry['area_ratio']:.3g}" if entry["area_ratio"] else "new"
+    return [label, str(entry["after"]["instances"]), *areas, ratio, f"{entry['added_um2']:,.0f}", *paths]
 
 
 def assumptions() -> str:

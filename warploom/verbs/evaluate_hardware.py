@@ -51,6 +51,17 @@ def show(study: Study) -> Body:
     }
 
 
+def show_units(study: Study) -> Body:
+    """Synthesise the units that mechanisms change or add, each alone, and the units of CORF."""
+    found = hardware.changed(study.config)
+    for mechanism, entries in found.items():
+        report.table(f"Units without and with {mechanism}, {study.config.name}: logic of one instance, and its longest "
+                     "path", UNITS, comparisons(entries))
+    parts = hardware.alone(study.config, hardware.CORF_UNITS)
+    return {**{f"{mechanism}_units": [entry.to_json() for entry in entries] for mechanism, entries in found.items()},
+            "corf_units": [dataclasses.asdict(part) for part in parts]}
+
+
 def _windows(config: SmConfig) -> Body:
     """Synthesise the units with windows, beside the units that they replace."""
     kinds = hardware.collectors(config)
