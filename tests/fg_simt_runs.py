@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 from random_case import Case
+from random_programs import FIRST, SLOT, STACK
 
 from warploom.arch.fg_simt.image import Image
 from warploom.arch.launch import Launch
@@ -19,9 +20,13 @@ from warploom.golden_model.functional.executor import execute
 WAYS = tuple(Affine)
 
 FOREIGN = re.compile(
-    r"f64|rsqrt|sqrt\.approx|atom\.global\.(?:add\.u64|exch\.b64)|(?:div|rem)\.[us]64|bar\.red|\.local\.|"
-    r"(?:ld|atom)\.shared")
-"""Instructions of random kernels that the engine does not execute, or that read what an earlier warp has left."""
+    r"f64|rsqrt|sqrt\.approx|atom\.global\.(?:add\.u64|exch\.b64)|(?:div|rem)\.[us]64|bar\.red")
+"""Instructions of random kernels that the engine does not execute."""
+
+WRITTEN = "\n".join(f"\tst.{place}.u64 [{base}+{offset}], %d0;"
+                    for place, base, size in (("shared", "%s0", SLOT), ("local", "stack", STACK))
+                    for offset in range(0, size, 8))
+"""A thread writes its shared and local memory first: it would read what an earlier warp has left there."""
 
 
 def executed(
@@ -45,7 +50,9 @@ def once(program: Program, launch: Launch, affine: Affine = Affine.OFF) -> Finis
 
 def native(case: Case) -> Case:
     """A random kernel without the instructions that the engine does not have."""
-    kept = [line for line in case.body.split("\n") if not FOREIGN.search(line) or line.startswith("\t.")]
+    first = FIRST.splitlines()[-1]
+    body = case.body.replace(first, f"{first}\n{WRITTEN}", 1)
+    kept = [line for line in body.split("\n") if not FOREIGN.search(line) or line.startswith("\t.")]
     return replace(case, body="\n".join(kept))
 
 

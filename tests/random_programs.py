@@ -169,21 +169,28 @@ _compact = st.builds("{}\n{}".format, st.one_of(
 _simple = st.one_of(_arithmetic, _arithmetic, _arithmetic, _compare, _memory, _wide, _compact)
 
 
+@st.composite
+def _one_of(draw: st.DrawFn, choices: Sequence[st.SearchStrategy[Statement]]) -> Statement:
+    """One of the choices, each as often as the others. `st.one_of` would flatten them: a choice with a hundred forms
+    would be drawn a hundred times as often as one with a single form, so that hardly a kernel had a branch."""
+    return draw(choices[draw(st.integers(0, len(choices) - 1))])
+
+
 def _bodies(depth: int, in_loop: bool, leave: tuple[str, ...]) -> st.SearchStrategy[list[Statement]]:
     """Statements with this number of nested levels, which may `leave` in these ways."""
-    choices: list[st.SearchStrategy] = [_simple] * 4
+    choices: list[st.SearchStrategy[Statement]] = [_simple] * 4
     ways = (*leave, "break", "continue") if in_loop else leave
     if depth < DEPTH and ways:
         choices.append(st.builds(Leave, _predicates, st.sampled_from(ways)))
     if depth == 0:
-        return st.lists(st.one_of(choices), max_size=6)
+        return st.lists(_one_of(choices), max_size=6)
     inner, looped = _bodies(depth - 1, in_loop, leave), _bodies(depth - 1, True, leave)
     choices += [
         st.builds(Conditional, _predicates, inner, st.one_of(st.just([]), inner)),
         st.builds(Loop, _registers, looped, st.booleans()),
     ]
-    short = st.lists(st.one_of(choices), max_size=6)
-    return short if depth < DEPTH else st.one_of(short, *[st.lists(st.one_of(choices), min_size=10, max_size=25)] * 2)
+    short = st.lists(_one_of(choices), max_size=6)
+    return short if depth < DEPTH else st.one_of(short, *[st.lists(_one_of(choices), min_size=10, max_size=25)] * 2)
 
 
 _compacts = st.lists(st.one_of(_compact, _compact, _compact, _simple), min_size=40, max_size=60)
@@ -244,7 +251,7 @@ class _Writer:
         ]
 
 
-_FIRST = f"""mov.b32 %r0, %tid.x;
+FIRST = f"""mov.b32 %r0, %tid.x;
 mov.b32 %r1, %ctaid.x;
 mov.b32 %t0, %tid.z;
 mad.lo.u32 %t0, %t0, %ntid.y, %tid.y;
@@ -287,7 +294,7 @@ def kernel(body: Sequence[Statement], kept: Collection[str]) -> str:
         if name[1] == "p":
             final.append(f"selp.b32 %t0, 1, 0, {name};")
         final.append(f"st.global.u{64 if name[1] == 'd' else 32} {place}, {'%t0' if name[1] == 'p' else name};")
-    lines = [*_FIRST.splitlines(), *writer.lines, *final, "exit;"]
+    lines = [*FIRST.splitlines(), *writer.lines, *final, "exit;"]
     text = "\n".join(line if line.endswith(":") else f"\t{line}" for line in lines)
     return f""".version 7.0
 .target sm_75

@@ -7,15 +7,16 @@ from functools import partial
 import numpy as np
 import pytest
 from assembler import Assembler, Imm
+from fg_simt_faults import BEHIND, FAULTS, patched
+from fg_simt_kernels import WORDS, kernel, launch, loading
 from fg_simt_runs import once
 
-from warploom.arch.encoding import decode_program, encode_program
+from warploom.arch.encoding import encode_program
 from warploom.arch.errors import LaunchError
 from warploom.arch.fg_simt.code import check
-from warploom.arch.fg_simt.image import CODE, HOST, Image, Segment
+from warploom.arch.fg_simt.image import HOST, Image, Segment
 from warploom.arch.fg_simt.sizes import Cause, status
 from warploom.arch.isa import PT, RZ, Instruction, Op
-from warploom.arch.launch import Buffer, Launch
 from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Access, Cond, Space, Special, Vote
 from warploom.arch.program import Program
@@ -29,26 +30,6 @@ from warploom.golden_model.fg_simt.memory_unit import Fault
 
 MISS = 4
 """Cycles at least of a shared load that misses: those of the memory."""
-
-WORDS = np.arange(100, 260, dtype=np.uint32)
-
-
-def launch(threads: int = 32, blocks: int = 1) -> Launch:
-    return Launch((blocks, 1, 1), (threads, 1, 1), (Buffer("words", WORDS), Buffer("out", np.zeros(128, np.uint32))))
-
-
-def kernel(body: Callable[[Assembler], None]) -> Program:
-    """R0 is the thread's number, R4 its place in `words`, R8 that in `out`; the body leaves R12, which is stored."""
-    code = Assembler()
-    code.op(Op.S2R, 0, special=Special.TID_X)
-    code.indexed(4, 0, 0)
-    code.indexed(8, 8, 0)
-    code.op(Op.MOV, 12, Imm(0))
-    body(code)
-    code.store(8, 12)
-    code.op(Op.EXIT)
-    return code.program((8, 8))
-
 
 def observed(program: Program, of: str, affine: Affine = Affine.OFF) -> list[int]:
     """A value of every cycle."""
@@ -136,21 +117,17 @@ def test_shared_loads_are_filled_by_the_first_warp() -> None:
     assert two - one < one - 4 * MISS
 
 
-def _load(offset: int) -> Program:
-    return kernel(lambda code: code.load(12, 4, imm=offset))
-
-
 @pytest.mark.parametrize(("offset", "requests"), [(0, 4), (4, 5), (32, 4), (60, 5)])
 def test_vector_loads(offset: int, requests: int) -> None:
     """32 words need four lines if they are aligned, otherwise five; the store of the kernel needs four."""
-    finished = once(_load(offset), launch(), Affine.ABM)
+    finished = once(loading(offset), launch(), Affine.ABM)
     assert (finished.counts["vector_loads"], finished.counts["wide_requests"]) == (1, requests + 4)
     assert not finished.counts["narrow_requests"]
 
 
 @pytest.mark.parametrize(("offset", "narrow", "wide"), [(0, 0, 4), (4, 32, 0)])
 def test_coalescing_is_within_a_line(offset: int, narrow: int, wide: int) -> None:
-    finished = once(_load(offset), launch())
+    finished = once(loading(offset), launch())
     assert (finished.counts["narrow_requests"], finished.counts["wide_requests"]) == (narrow, wide + 4)
 
 
@@ -283,47 +260,15 @@ def test_what_a_division_reads_is_kept(dst: int, distance: int) -> None:
 # ---------------------------------------------------------------- faults
 
 
-def _part_at_a_barrier(code: Assembler) -> None:
-    code.op(Op.ISETP, 255, 0, Imm(7), pdst=0, cond=Cond.LT)
-    code.branch("end", guard=0)
-    code.op(Op.BAR)
-    code.label("end")
-
-
-FAULTS: dict[Cause, Callable[[Assembler], None]] = {
-    Cause.BUS: lambda code: code.load(12, 4, imm=0x4000),
-    Cause.MISALIGNED: lambda code: code.load(12, 4, imm=2),
-    Cause.TRAP: lambda code: code.op(Op.TRAP),
-    Cause.ILLEGAL: lambda code: code.op(Op.DADD),
-    Cause.BARRIER: _part_at_a_barrier,
-}
-
-
-def patched(faulty: Program) -> Image:
-    """A launch of faulty code in the place of a kernel that works, then one that works; the host part goes on after
-    the first one, and its status is that of the first."""
-    length = len(faulty.instructions)
-    working = kernel(lambda code: [code.op(Op.NOP) for _ in range(length - len(_load(0).instructions) + 1)])
-    assert len(working.instructions) == length
-    contents = {segment.base: bytearray(segment.contents)
-                for segment in image([Started(working, launch()), Started(_load(0), launch())])}
-    contents[CODE][: 16 * length] = encode_program(faulty.instructions)
-    host = list(decode_program(bytes(contents[HOST])[: 16 * 12]))
-    assert [i.op for i in host].count(Op.LAUNCH) == 2
-    host[2] = replace(host[2], dst=6)
-    host[10] = Instruction(op=Op.EXIT, src=(6, 255, 255))
-    contents[HOST][: 16 * 12] = encode_program(tuple(host))
-    return tuple(Segment(base, bytes(data)) for base, data in contents.items())
-
-
 @pytest.mark.parametrize("affine", [Affine.OFF, Affine.ABM])
-@pytest.mark.parametrize("cause", FAULTS)
+@pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("behind", [IdealMemory, CachedMemory])
 def test_faults_stop_a_kernel_and_the_next_launch_works(
-    cause: Cause, affine: Affine, behind: Callable[[Image], Memory]
+    fault: str, affine: Affine, behind: Callable[[Image], Memory]
 ) -> None:
-    program = kernel(FAULTS[cause])
-    place = next(pc for pc, i in enumerate(program.instructions) if i.op in (Op.LD, Op.TRAP, Op.DADD, Op.BAR))
+    cause, op, body = FAULTS[fault]
+    program = kernel(body)
+    place = BEHIND if cause is Cause.FETCH else next(pc for pc, i in enumerate(program.instructions) if i.op is op)
     finished = run(patched(program), affine, behind=behind)
     assert finished.status == status(cause, place)
     np.testing.assert_array_equal(arrays(finished.image, launch())["out"][:32], WORDS[:32])

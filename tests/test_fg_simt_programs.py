@@ -71,5 +71,5 @@ def test_random_kernels(seed: int) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(100, 150))
 def test_many_random_kernels(seed: int) -> None:
-    for case in _random(20, seed):
+    for case in _random(40, seed):
         check(case)

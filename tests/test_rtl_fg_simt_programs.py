@@ -1,6 +1,6 @@
 """Random structured kernels on the hardware of the whole FG-SIMT engine, in lockstep with its model: branches, memory
 of all spaces. Some and, in the long regression, many, with every kind of affine execution. The model's results are
-those of functional execution."""
+those of functional execution. And kernels that are stopped."""
 
 import pickle
 import random
@@ -9,11 +9,14 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
+from fg_simt_faults import FAULTS, patched
+from fg_simt_kernels import kernel
 from fg_simt_runs import check, native
 from random_case import Case
 from random_programs import samples
 
 from warploom.arch.config import SmConfig
+from warploom.arch.fg_simt.image import Image
 from warploom.arch.isa import Op
 from warploom.arch.mechanisms import Affine
 from warploom.fg_simt.images import Started, image
@@ -22,9 +25,9 @@ from warploom.tb import runner
 from warploom.tb.fg_simt.stored_images import BENCH, IMAGES
 from warploom.tb.fg_simt.test_engine import AFFINE
 
-SOME, MANY = 2, 12
-BATCH = 24
-"""Kernels that are made at once: most have no branches left."""
+SOME, MANY = 2, 25
+BATCH = 10
+"""Kernels that are made at once, of which some have no branches."""
 
 
 def branching(seed: int) -> Iterator[Case]:
@@ -41,8 +44,13 @@ def run(affine: Affine, count: int, seed: int, folder: Path) -> None:
     cases = list(islice(branching(seed), count))
     for case in cases:
         check(case, [affine])
+    simulate(affine, [image([Started(case.compile(), case.launch)]) for case in cases], seed, folder)
+
+
+def simulate(affine: Affine, images: list[Image], seed: int, folder: Path) -> None:
+    """Run images in one simulation, one after the other."""
     stored = folder / "images"
-    stored.write_bytes(pickle.dumps([image([Started(case.compile(), case.launch)]) for case in cases]))
+    stored.write_bytes(pickle.dumps(images))
     made = runner.build(SmConfig.preset("small"), "Engine", component=Engine(affine=affine, probe=True))
     runner.simulate(made, folder, BENCH, seed, environment={AFFINE: affine.value, IMAGES: str(stored)})
 
@@ -58,3 +66,11 @@ def test_some_random_kernels(seed: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("affine", Affine)
 def test_many_random_kernels(affine: Affine, seed: int, tmp_path: Path) -> None:
     run(affine, MANY, seed, tmp_path)
+
+
+@pytest.mark.rtl
+@pytest.mark.long
+@pytest.mark.parametrize("affine", [Affine.OFF, Affine.ABM])
+def test_faults(affine: Affine, seed: int, tmp_path: Path) -> None:
+    """Kernels that are stopped, and the next launch."""
+    simulate(affine, [patched(kernel(body)) for _, _, body in FAULTS.values()], seed, tmp_path)

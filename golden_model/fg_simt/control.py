@@ -11,7 +11,7 @@ from typing import NamedTuple
 from warploom.arch.fg_simt.code import refusal
 from warploom.arch.fg_simt.image import LaunchBlock
 from warploom.arch.fg_simt.micro import Kind
-from warploom.arch.fg_simt.sizes import UNIFORM_CYCLES, Cause, status
+from warploom.arch.fg_simt.sizes import FLOAT_DIVISIONS, UNIFORM_CYCLES, Cause, status
 from warploom.arch.isa import PT, RZ, Instruction, Op
 from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Special, Vote
@@ -172,7 +172,7 @@ class ControlProcessor:
         self.counts["threads"] += self.fragments.mask.bit_count()
         self.counts["divergent"] += not self.fragments.is_whole
         kind = ("control" if i.op >= Op.BRA and i.op is not Op.PLOP3 else "memory" if i.op >= Op.LD and i.op < Op.BRA
-                else "float" if Op.FADD <= i.op <= Op.CVT or i.op in (Op.FDIV, Op.FRCP) else "integer")
+                else "float" if Op.FADD <= i.op <= Op.CVT or i.op in FLOAT_DIVISIONS else "integer")
         self.counts[kind] += 1
         self.counts["loads"] += i.op is Op.LD
         self.counts["branches"] += i.op is Op.BRA and i.guarded

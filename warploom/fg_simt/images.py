@@ -6,6 +6,7 @@ data of the image, which the host part copies.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from warploom.arch.fg_simt.image import (
     HOST,
     LOCAL,
     PARAMETERS,
+    PART,
     SHARED,
     Image,
     LaunchBlock,
@@ -28,6 +30,7 @@ from warploom.arch.fg_simt.image import (
 )
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.launch import Launch
+from warploom.arch.memory_map import HEAP_BASE
 from warploom.arch.modifiers import Access, Cond, Space
 from warploom.arch.program import Program
 from warploom.golden_model.functional.executor import execute
@@ -36,9 +39,11 @@ from warploom.golden_model.statistics import Statistics
 from warploom.golden_model.trace import Traced
 from warploom.host.gpu import Gpu
 
-HOST_DATA = HOST + (1 << 27)
+HOST_DATA = HOST + PART // 2
 N, BLOCK, STATUS, SOURCE, TARGET, COUNT, WORD = range(7)  # registers of the host part
 OTHER = 0  # the predicate of its branches
+
+ONE_GPU = "make all launches of an image with one Gpu"
 
 
 class Started(NamedTuple):
@@ -64,18 +69,23 @@ def launches(run: Callable[[Gpu], object]) -> list[Started]:
 class _Part:
     """Contents that are placed one after the other from `base` on, each in whole lines."""
 
+    name: str
     base: int
+    size: int = PART
     contents: bytearray = field(default_factory=bytearray)
 
     def place(self, data: bytes) -> int:
-        """The address of new contents."""
+        """The address of new contents. Raises `LaunchError` if the part is full."""
         address = self.base + len(self.contents)
         self.contents += lines(data)
+        if len(self.contents) > self.size:
+            raise LaunchError(f"the FG-SIMT engine has {self.size >> 20} MB for {self.name}: the launches need more")
         return address
 
 
 def image(started: Sequence[Started]) -> Image:
-    """The memory image of launches. Raises `LaunchError` for a kernel that the engine does not execute."""
+    """The memory image of launches on one `Gpu`. Raises `LaunchError` for a kernel that the engine does not execute,
+    and for more memory than it has."""
     for program, launch in started:
         check(program, launch)
     maker = _Maker()
@@ -99,7 +109,9 @@ class _Maker:
     """An image as it grows."""
 
     def __init__(self) -> None:
-        self._parts = {base: _Part(base) for base in (CONSTANTS, PARAMETERS, CODE, HOST_DATA)}
+        self._parts = {part.base: part for part in (
+            _Part("constants", CONSTANTS), _Part("parameters", PARAMETERS), _Part("code", CODE),
+            _Part("what the host changes between launches", HOST_DATA, PART // 2))}
         self._arrays: dict[int, bytes] = {}
         self._kernels: dict[bytes, int] = {}
         self._left: dict[int, bytes] = {}  # arrays after the last launch
@@ -111,9 +123,15 @@ class _Maker:
         memory = Memory(program, launch, 1)
         for buffer, base in launch.placed():
             contents = lines(np.ascontiguousarray(buffer.array).tobytes())
+            if base + len(contents) > HEAP_BASE + PART:
+                raise LaunchError(f"the array {buffer.name!r} ends at {base + len(contents):#x}: the FG-SIMT engine "
+                                  f"has memory for arrays up to {HEAP_BASE + PART:#x}")
             address = _low(base)
             if address not in self._arrays:
                 self._arrays[address] = contents
+            elif len(self._left[address]) != len(contents):
+                raise LaunchError(f"the array {buffer.name!r} at {base:#x} has another size than the one there in an "
+                                  f"earlier launch: {ONE_GPU}")
             elif self._left[address] != contents:
                 self._copy(address, self._left[address], contents)
         self._launch(launch, self._block(program, launch, memory))
@@ -121,7 +139,10 @@ class _Maker:
         self._left |= {_low(base): lines(finished.buffers[buffer.name].tobytes()) for buffer, base in launch.placed()}
 
     def finish(self) -> Image:
-        """The whole image."""
+        """The whole image. Raises `LaunchError` if an array overlaps one of another launch."""
+        for (base, contents), (other, _) in pairwise(sorted(self._arrays.items())):
+            if base + len(contents) > other:
+                raise LaunchError(f"arrays of two launches overlap at {HEAP_BASE + other:#x}: {ONE_GPU}")
         success = [Instruction(op=Op.EXIT, imm_slot=0)]
         end = len(self._host) + len(success)
         code = [_to(end, i) if i.op is Op.BRA and i.imm == 0 else i for i in self._host]
@@ -156,8 +177,6 @@ class _Maker:
 
     def _copy(self, address: int, old: bytes, new: bytes) -> None:
         """Copy the words between the first and the last one that differ."""
-        if len(old) != len(new):
-            raise LaunchError(f"the array at {address:#x} has another size than in the launch before")
         words = np.flatnonzero(np.frombuffer(old, np.uint32) != np.frombuffer(new, np.uint32))
         first, last = 4 * int(words[0]), 4 * int(words[-1]) + 4
         source = self._parts[HOST_DATA].place(new[first:last])

@@ -31,6 +31,7 @@ def refusal(i: Instruction) -> str:
     """Why a kernel may not have an instruction; empty if it may."""
     numbers = () if i.op is Op.PLOP3 else (source for slot, source in enumerate(i.src) if slot != i.imm_slot)
     reasons = {
+        "it has no 64-bit atomics or divisions, and no compare-and-swap": i.op is Op.LATCH,
         f"it has no {i.op.name}": i.op not in KERNEL,
         f"it has {REGISTERS} registers of a thread": any(REGISTERS <= number != RZ for number in (i.dst, *numbers)),
         f"its {i.op.name} takes no guard": i.op in UNGUARDED and i.guarded,
@@ -75,13 +76,18 @@ def host_refusal(i: Instruction) -> str:
 
 
 def check(program: Program, launch: Launch) -> None:
-    """Raise `LaunchError` for a kernel that the engine does not execute, naming the PTX line."""
+    """Raise `LaunchError` for a kernel that the engine does not execute, naming the PTX line of an instruction."""
+    refused = f"{program.name} can't run on the FG-SIMT engine"
+    if program.names > REGISTERS:
+        raise LaunchError(f"{program.source}: {refused}: it has {REGISTERS} registers of a thread, and the kernel "
+                          f"needs {program.names}")
     for i, line in zip(program.instructions, program.lines, strict=True):
         why = refusal(i)
         if i.op is Op.BAR and launch.threads > 32:
             why = "a barrier joins the 32 threads of one warp: launch blocks of at most 32 threads"
         if why:
-            raise LaunchError(f"{program.source}:{line}: {program.name} can't run on the FG-SIMT engine: {why}")
-    if any(variable.space is Space.GLOBAL for variable in program.module):
-        raise LaunchError(f"{program.source}: {program.name} can't run on the FG-SIMT engine: it has no .global "
-                          "variables: pass an array")
+            raise LaunchError(f"{program.source}:{line}: {refused}: {why}")
+    for variable in program.module:
+        if variable.space is Space.GLOBAL:
+            raise LaunchError(f"{program.source}: {refused}: it has no .global variables such as {variable.name}; pass "
+                              "an array, or remove printf and assert, whose texts are such variables")

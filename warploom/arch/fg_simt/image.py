@@ -5,8 +5,11 @@ from typing import NamedTuple
 from warploom.arch.fg_simt.sizes import LINE
 from warploom.arch.memory_map import HEAP_BASE
 
-CONSTANTS, PARAMETERS, SHARED, LOCAL, CODE, HOST = (n << 28 for n in range(2, 8))
-"""First addresses of the parts of an image behind the buffers."""
+PART = 1 << 28
+"""Bytes of address space for each part of an image."""
+
+CONSTANTS, PARAMETERS, SHARED, LOCAL, CODE, HOST = (n * PART for n in range(2, 8))
+"""First addresses of the parts of an image. Arrays have the first part; in the second one there is nothing."""
 
 HIGH_WORDS = (0, HEAP_BASE >> 32)
 """High words that a global address may have."""

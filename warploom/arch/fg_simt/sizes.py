@@ -53,11 +53,12 @@ LATENCY = {
 FIRST_SAU = frozenset({Op.FADD, Op.FMUL, Op.FFMA, Op.CVT})
 """Operations that only SAU0 executes."""
 
-SECOND_SAU = frozenset({Op.IMUL, Op.IMAD, Op.FDIV, Op.FRCP, Op.FSQRT, Op.IDIV, Op.IREM})
-"""Operations that only SAU1 executes."""
-
-DIVISIONS = frozenset({Op.FDIV, Op.FRCP, Op.FSQRT, Op.IDIV, Op.IREM})
+FLOAT_DIVISIONS = frozenset({Op.FDIV, Op.FRCP, Op.FSQRT})
+DIVISIONS = FLOAT_DIVISIONS | {Op.IDIV, Op.IREM}
 """Operations of the divider, which also takes roots."""
+
+SECOND_SAU = DIVISIONS | {Op.IMUL, Op.IMAD}
+"""Operations that only SAU1 executes."""
 
 
 class Cause(IntEnum):
