@@ -8,12 +8,14 @@ import pytest
 from warploom.cli import main
 from warploom.evaluation import fg_simt
 from warploom.evaluation.cached import Sized
-from warploom.evaluation.fg_simt import PUBLISHED, WORK, OnEngine
+from warploom.evaluation.fg_simt import PUBLISHED, PUBLISHED_MIX, WORK, OnEngine
 from warploom.fg_simt.programs import NAMES
 
 FOUND = OnEngine(
     {"off": 200, "a": 160, "ab": 125, "abm": 100}, {"off": 400, "abm": 320},
-    {kind: {"instructions": 50, "threads": 1000, "affine": affine, "memory": 8, "vector_loads": affine // 10}
+    {kind: {"instructions": 50, "threads": 1000, "affine": affine, "memory": 8, "vector_loads": affine // 10,
+            "integer": 30, "float": 7, "control": 5, "shared_loads": 2, "narrow_requests": 18, "wide_requests": 4,
+            "registers_read": 100 - affine, "words_written": 2000 - 60 * affine}
      for kind, affine in (("off", 0), ("a", 10), ("ab", 20), ("abm", 20))}, 500)
 
 
@@ -27,8 +29,17 @@ def test_a_row_has_ours_and_the_published_values() -> None:
         "1.25 (1.32)", "20 (55)", "40 (55)", "25 (6)"]
 
 
+def test_a_row_has_the_mix_of_instructions() -> None:
+    row = FOUND.row("cmult")
+    assert {column: row[column] for column in fg_simt.MIX} == {
+        "integer": 60, "float": 14, "control": 10, "memory": 16, "shared loads": 4, "bytes": 1, "reads": 10,
+        "writes": 30}
+    assert fg_simt.texts(row, fg_simt.MIX) == [
+        "60 (20)", "14 (27)", "10 (1)", "16 (42)", "4 (13)", "1.0 (12.5)", "10 (64)", "30 (38)"]
+
+
 def test_all_programs_of_the_table_are_there() -> None:
-    assert PUBLISHED.keys() == NAMES.keys()
+    assert PUBLISHED.keys() == PUBLISHED_MIX.keys() == NAMES.keys()
     assert fg_simt.usual() == {"programs": tuple(NAMES.values())}
 
 

@@ -13,7 +13,7 @@ from warploom.evaluation import fg_simt, fg_simt_energy
 from warploom.evaluation.assumptions import ASSUMED, FIGURES
 from warploom.evaluation.energy import Costs
 from warploom.evaluation.fg_simt import Executed
-from warploom.evaluation.fg_simt_energy import INNER, UNITS, Counted, counted, published, row, shares, texts
+from warploom.evaluation.fg_simt_energy import INNER, UNITS, Counted, counted, kinds, published, row, shares, texts
 from warploom.synth.report import Report, Row
 
 COUNTS = {"instructions": 10, "lane_operations": 6, "simple_operations": 3, "fused_operations": 1,
@@ -30,10 +30,11 @@ def engine(**other: float) -> Report:
     return Report("small", "library", "typical", False, tuple(rows))
 
 
-ENGINES = engine(), engine(control_processor=3000.0)
+ENGINES = {"off": engine(), "a": engine(control_processor=2000.0), "ab": engine(control_processor=2500.0),
+           "abm": engine(control_processor=3000.0)}
 FOUND = Executed({"off": 200, "a": 160, "ab": 125, "abm": 100},
                  {"off": COUNTS} | {kind: {**COUNTS, "affine": 5} for kind in ("a", "ab", "abm")})
-KINDS = counted(FOUND, *ENGINES)
+KINDS = counted(FOUND, ENGINES)
 
 
 def test_parts_by_hand() -> None:
@@ -57,6 +58,13 @@ def test_affine_execution_costs_what_the_control_processor_has_more() -> None:
     costs = Costs(SmConfig.preset("small"), 0.25)
     assert abm["affine unit"] == pytest.approx(10 * costs.logic(2000) + 5 * 48 * costs.flip_flop)
     assert {part for part in off if off[part] != abm[part]} == {"affine unit"}
+    assert KINDS["a"].parts()["affine unit"] == pytest.approx(10 * costs.logic(1000) + 5 * 48 * costs.flip_flop)
+
+
+def test_area_and_path_by_kind() -> None:
+    assert [one["control_processor_um2"] for one in kinds(ENGINES)] == [1100, 2100, 2600, 3100]
+    assert kinds(ENGINES)[3]["units_um2"] == 12 * 1100 + 25100 + 3100
+    assert [one["kind"] for one in kinds(ENGINES)] == ["off", "a", "ab", "abm"]
 
 
 def test_assumptions() -> None:
@@ -99,11 +107,11 @@ def test_a_row_and_its_texts() -> None:
 def synthesised(config: SmConfig, units: Sequence[str], *, top: str) -> Report:
     """Stands for synthesis: the rows of some units."""
     assert top == "WholeEngine"
-    whole = ENGINES[config.affine.is_on]
+    whole = ENGINES[config.affine.value]
     return replace(whole, rows=tuple(row for row in whole.rows if row.unit in units))
 
 
-def test_only_the_control_processor_is_synthesised_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_control_processor_is_synthesised_for_each_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fg_simt_energy, "synthesise", synthesised)
     assert fg_simt_energy.units(SmConfig.preset("small")) == ENGINES
 
@@ -116,6 +124,6 @@ def test_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: py
     document = json.loads(path.read_text())
     (program,) = document["engine_energy"]
     assert program["program"] == "cmult" and program["abm"] < program["a"] < 1
-    assert {unit["unit"] for unit in document["engine_units"]} == {one.unit for one in ENGINES[0].rows}
+    assert {unit["unit"] for unit in document["engine_units"]} == {one.unit for one in ENGINES["off"].rows}
     assert {row["assumption"] for row in document["sensitivity"]} >= {"logic", "tables", "ungated_clock", "idle_lanes"}
     assert "Fig. 8: energy" in capsys.readouterr().out

@@ -2,12 +2,14 @@
 its L1."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
 from warploom.arch.fg_simt.image import Image
+from warploom.arch.fg_simt.sizes import LINE
+from warploom.arch.l1 import WORD_BITS
 from warploom.arch.mechanisms import Affine
 from warploom.evaluation import cached
 from warploom.evaluation.cached import Sized
@@ -31,11 +33,26 @@ PUBLISHED = {
 """Table 3 of [AFFINE]: active threads, thousands of cycles (none, a, ab, abm, eight cores), affine instructions in %
 (a, ab; the source has no other value for abm), and affine accesses to memory in %."""
 
+PUBLISHED_MIX = {
+    "bfs": (48, 0, 16, 32, 1, 1.9, 34, 12), "bilateral": (29, 48, 6, 15, 4, 3.7, 22, 5),
+    "bsearch": (78, 0, 4, 14, 2, 5.9, 27, 10), "cmult": (20, 27, 1, 42, 13, 12.5, 64, 38),
+    "conv": (34, 19, 11, 32, 3, 9.2, 83, 54), "dither": (62, 0, 3, 30, 12, 6.1, 64, 49),
+    "kmeans": (40, 15, 13, 29, 1, 4.1, 49, 33), "mfilt": (52, 0, 3, 38, 13, 8.2, 68, 43),
+    "rgb2cmyk": (66, 0, 4, 29, 0, 11.1, 54, 17), "rsort": (52, 0, 14, 32, 0, 3.5, 38, 9),
+    "sgemm": (39, 22, 11, 25, 2, 7.5, 44, 16), "strsearch": (70, 0, 13, 15, 0, 3.1, 0, 0),
+    "viterbi": (61, 0, 6, 29, 8, 7.5, 78, 65),
+}
+"""The rest of Table 3, by the columns of `MIX`."""
+
 COLUMNS = ("program", "instructions", "active", "cycles", "a", "ab", "abm", "mcore", "L1", "abm, L1", "affine a",
            "affine ab", "vector")
 """Warp instructions; active threads of one; cycles of the kernels without affine execution, and the speed with each
 kind, and of eight scalar cores, relative to that; cycles and speed behind an L1 that is empty at first; affine
 instructions in %; and vector loads in % of the accesses to memory."""
+
+MIX = ("integer", "float", "control", "memory", "shared loads", "bytes", "reads", "writes")
+"""Of the engine without affine execution: kinds of instructions and shared loads, in % of all instructions, and bytes
+that are accessed in a cycle; and in % of its accesses to the SIMT register file, those that `a` saves."""
 
 OFF, A, AB, ABM = (kind.value for kind in (Affine.OFF, Affine.A, Affine.AB, Affine.ABM))
 MULTICORE = "mcore"
@@ -66,8 +83,20 @@ class OnEngine:
         """One count of a kind of affine execution in percent of another."""
         return share(self.counts[kind].get(count, 0), max(self.counts[kind].get(of, 0), 1))
 
+    def _saved(self, count: str) -> float:
+        """What `a` saves of a count, in percent."""
+        return 100 - share(self.counts[A].get(count, 0), max(self.counts[OFF].get(count, 0), 1))
+
+    def _mix(self) -> list[float]:
+        """By `MIX`."""
+        counts = self.counts[OFF]
+        accessed = counts.get("narrow_requests", 0) * WORD_BITS // 8 + counts.get("wide_requests", 0) * LINE
+        kinds = ("integer", "float", "control", "memory", "shared_loads")
+        return [*(self.share(OFF, kind, "instructions") for kind in kinds), accessed / self.cycles[OFF],
+                self._saved("registers_read"), self._saved("words_written")]
+
     def row(self, name: str) -> dict[str, Any]:
-        """By `COLUMNS`, and what is published of the same under `published NAME`."""
+        """By `COLUMNS` and `MIX`, and what is published of the same under `published NAME`."""
         counts, cycles, cached = self.counts[OFF], self.cycles, self.cached
         active, *others = PUBLISHED[name]
         thousands, shares = dict(zip((OFF, A, AB, ABM, MULTICORE), others[:5], strict=True)), others[5:]
@@ -78,8 +107,9 @@ class OnEngine:
                 self.share(ABM, "vector_loads", "memory"))
         speeds = {kind: thousands[OFF] / thousands[kind] for kind in (A, AB, ABM, MULTICORE)}
         published = {"active": active, **speeds, "abm, L1": speeds[ABM],
-                     **dict(zip(("affine a", "affine ab", "vector"), shares, strict=True))}
-        return {**dict(zip(COLUMNS, ours, strict=True)),
+                     **dict(zip(("affine a", "affine ab", "vector"), shares, strict=True)),
+                     **dict(zip(MIX, PUBLISHED_MIX[name], strict=True))}
+        return {**dict(zip(COLUMNS, ours, strict=True)), **dict(zip(MIX, self._mix(), strict=True)),
                 **{f"published {column}": value for column, value in published.items()}}
 
 
@@ -88,16 +118,16 @@ def usual() -> Groups:
     return {"programs": tuple(NAMES.values())}
 
 
-def texts(row: Mapping[str, Any]) -> list[str]:
-    """A row of the table: each value with the published one in parentheses."""
-    return [_text(row, column) for column in COLUMNS]
+def texts(row: Mapping[str, Any], columns: Sequence[str] = COLUMNS) -> list[str]:
+    """A row of a table: each value with the published one in parentheses."""
+    return [_text(row, column) for column in columns]
 
 
 def _text(row: Mapping[str, Any], column: str) -> str:
     value, published = row[column], row.get(f"published {column}")
     if published is None:
         return f"{value:,}" if isinstance(value, int) else str(value)
-    form = ".1f" if column == "active" else ".2f" if column in SPEEDS else ".0f"
+    form = ".1f" if column in ("active", "bytes") else ".2f" if column in SPEEDS else ".0f"
     return f"{value:{form}} ({published:{form}})"
 
 

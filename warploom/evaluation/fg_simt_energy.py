@@ -163,27 +163,46 @@ class Counted:
         return sum(self.rows[unit].sequential_um2 for unit in UNITS) / FIGURES["flip_flop"]["area_um2"]
 
 
-def counted(found: Executed, off: Report, abm: Report) -> dict[str, Counted]:
-    """A program with each kind of affine execution; `a` and `ab` have the units of `abm`."""
-    without, with_it = ({row.unit: row for row in report.rows} for report in (off, abm))
-    return {kind: Counted(counts, found.cycles[kind], without if kind == Affine.OFF.value else with_it,
-                          without[CHANGED].combinational_um2)
-            for kind, counts in found.counts.items()}
+Engines = Mapping[str, Report]
+"""The units of the engine with each kind of affine execution."""
 
 
-def units(config: SmConfig) -> tuple[Report, Report]:
-    """The units of the engine in a library of cells, without affine execution and with `abm`."""
+def counted(found: Executed, engines: Engines) -> dict[str, Counted]:
+    """A program with each kind of affine execution."""
+    rows = {kind: {row.unit: row for row in report.rows} for kind, report in engines.items()}
+    plain = rows[Affine.OFF.value][CHANGED].combinational_um2
+    return {kind: Counted(counts, found.cycles[kind], rows[kind], plain) for kind, counts in found.counts.items()}
+
+
+def units(config: SmConfig) -> Engines:
+    """The units of the engine in a library of cells."""
     off = synthesise(config.with_settings([f"affine={Affine.OFF.value}"]), (*UNITS, *INNER), top=ENGINE)
-    abm = synthesise(config.with_settings([f"affine={Affine.ABM.value}"]), (CHANGED,), top=ENGINE)
-    changed = {row.unit: row for row in abm.rows}
-    return off, replace(off, rows=tuple(changed.get(row.unit, row) for row in off.rows))
+    engines = {Affine.OFF.value: off}
+    for kind in (Affine.A, Affine.AB, Affine.ABM):
+        found = synthesise(config.with_settings([f"affine={kind.value}"]), (CHANGED,), top=ENGINE)
+        changed = {row.unit: row for row in found.rows}
+        engines[kind.value] = replace(off, rows=tuple(changed.get(row.unit, row) for row in off.rows))
+    return engines
 
 
-def row(name: str, kinds: Mapping[str, Counted]) -> dict[str, Any]:
+def kinds(engines: Engines) -> list[dict[str, Any]]:
+    """Logic and path of the engine with each kind of affine execution: of its control processor, and of all units."""
+    found = []
+    for kind, report in engines.items():
+        rows = {row.unit: row for row in report.rows}
+        found.append({
+            "kind": kind, "control_processor_um2": logic_um2(rows[CHANGED]),
+            "control_processor_ps": rows[CHANGED].delay_ps,
+            "units_um2": sum(logic_um2(rows[unit]) for unit in UNITS),
+            "units_ps": max(rows[unit].delay_ps for unit in UNITS)})
+    return found
+
+
+def row(name: str, counts: Mapping[str, Counted]) -> dict[str, Any]:
     """By `COLUMNS`, and what is published of the same under `published NAME`."""
-    off, abm = kinds[Affine.OFF.value], kinds[Affine.ABM.value]
+    off, abm = counts[Affine.OFF.value], counts[Affine.ABM.value]
     before, after = off.parts(), abm.parts()
-    ratios = [kinds[kind.value].total() / off.total() for kind in (Affine.A, Affine.AB, Affine.ABM)]
+    ratios = [counts[kind.value].total() / off.total() for kind in (Affine.A, Affine.AB, Affine.ABM)]
     ours = (name, off.total() / 1000, off.total() / off.cycles, *ratios, abm.cycles / off.cycles,
             *(_ratio(before, after, names) for names in (("lanes", "affine unit"), ("registers",), MEMORY)))
     known = {"pJ a cycle": POWER[name][0] * CYCLE_NS, "abm": published(name),
@@ -211,8 +230,8 @@ def shares(programs: Mapping[str, Mapping[str, Counted]]) -> list[dict[str, Any]
     """For each kind, the energy by part in % of all without affine execution: the mean over programs."""
     found = []
     for kind in (kind.value for kind in Affine):
-        each = [{part: 100 * energy / kinds[Affine.OFF.value].total() for part, energy in kinds[kind].parts().items()}
-                for kinds in programs.values()]
+        each = [{part: 100 * energy / one[Affine.OFF.value].total() for part, energy in one[kind].parts().items()}
+                for one in programs.values()]
         means = {part: sum(one[part] for one in each) / len(each) for part in each[0]}
         found.append({"kind": kind, **means, "total": sum(means.values())})
     return found

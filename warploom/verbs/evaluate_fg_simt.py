@@ -21,16 +21,21 @@ def show(study: Study) -> Body:
     """Table 3 of [AFFINE], ours beside the published one."""
     rows = [one.row(name) for name, one in _programs(study, fg_simt.WORK).items()]
     report.table("Table 3: ours (published)", fg_simt.COLUMNS, [fg_simt.texts(row) for row in rows])
+    columns = ("program", *fg_simt.MIX)
+    report.table("Table 3, instructions and accesses", columns, [fg_simt.texts(row, columns) for row in rows])
     return {"size": study.wanted.size, "groups": study.groups, "table_3": rows}
 
 
 def cost(study: Study) -> Body:
     """Figs. 7 and 8: the engine in gates, without affine execution and with `abm`, and the energy of all programs."""
     engines = fg_simt_energy.units(SmConfig.preset("small"))
-    units = compare(*engines)
+    units = compare(engines["off"], engines["abm"])
     report.table("Fig. 7: units of the engine without affine execution and with abm", UNITS, comparisons(units))
-    programs = {name: fg_simt_energy.counted(one, *engines) for name, one in _programs(study, fg_simt.COUNTING).items()}
-    rows = [fg_simt_energy.row(name, kinds) for name, kinds in programs.items()]
+    programs = {name: fg_simt_energy.counted(one, engines) for name, one in _programs(study, fg_simt.COUNTING).items()}
+    by_kind = fg_simt_energy.kinds(engines)
+    report.table("Fig. 7: by kind of affine execution, um2 and ps", [*by_kind[0]],
+                 [[value if isinstance(value, str) else round(value) for value in one.values()] for one in by_kind])
+    rows = [fg_simt_energy.row(name, counts) for name, counts in programs.items()]
     report.table(f"Fig. 8: {ENERGY}", fg_simt_energy.COLUMNS, [fg_simt_energy.texts(row) for row in rows])
     parts, carried = fg_simt_energy.shares(programs), sensitivity.rows(fg_simt_energy.HEADLINES, programs)
     report.table("Energy by part, % of all without affine execution, mean over programs", [*parts[0]],
@@ -39,7 +44,7 @@ def cost(study: Study) -> Body:
                  [[round(value, 2) if isinstance(value, float) else value for value in row.values()]
                   for row in carried])
     return {"size": study.wanted.size, "groups": study.groups, "engine_units": [one.to_json() for one in units],
-            "engine_energy": rows, "engine_parts": parts, "sensitivity": carried}
+            "engine_kinds": by_kind, "engine_energy": rows, "engine_parts": parts, "sensitivity": carried}
 
 
 def _programs(study: Study, work: Work[Sized, R]) -> dict[str, R]:
