@@ -34,9 +34,13 @@ def _all_lanes(o: Any, m: Module) -> dict[str, Value]:
 
 def _stale(config: SmConfig) -> wiring.Component:
     """The first read port has no forwarding."""
+    def stale(bank: Any, m: Module) -> None:
+        read = bank._stored.read_port(domain="comb")
+        m.d.comb += [read.addr.eq(bank.numbers[0]), bank.words[0].eq(read.data)]
+
     unit = SimtRegisterFile()
     for bank in chain(*unit._banks):
-        changed(bank, lambda bank, m: m.d.comb.__iadd__(bank.words[0].eq(bank._stored[bank.numbers[0]])))
+        changed(bank, stale)
     return unit
 
 
