@@ -69,6 +69,10 @@ SHOWN := coalescing gating bypassing affine placement calibration workloads samp
 # Those of which a page shows tiny inputs: on the lists of programs that sources have, and beside a chip.
 LISTED := coalescing gating bypassing affine silicon
 
+# The programs of [TFET] with many blocks, of which the memory-intensive ones run on several SMs.
+INTENSIVE := transpose,backprop,nearest_neighbour
+MANY_BLOCKS := $(INTENSIVE),srad,store_gpu,ray_tracing,scan_large
+
 results: $(STAMP)  ## run the experiments and commit their figures to docs/results, for the tables of docs/
 	mkdir -p build/results
 	$(VENV)/bin/warploom evaluate $(SHOWN) --out build/results
@@ -79,6 +83,14 @@ results: $(STAMP)  ## run the experiments and commit their figures to docs/resul
 	  $(VENV)/bin/warploom evaluate $$shown --json build/results/$$shown.json || exit 1; done
 	for shown in haws characterisation fg_simt fg_simt_cost; do \
 	  $(VENV)/bin/warploom evaluate $$shown --size tiny --json build/results/$$shown.json || exit 1; done
+	$(VENV)/bin/warploom evaluate tfet --size tiny --json build/results/tfet_tiny.json
+	$(VENV)/bin/warploom evaluate tfet --blocks 12 --workloads $(MANY_BLOCKS) --json build/results/tfet.json
+	$(VENV)/bin/warploom evaluate tfet_bounds --blocks 12 --workloads transpose,backprop \
+	  --json build/results/tfet_bounds.json
+	$(VENV)/bin/warploom evaluate tfet_sms --blocks 64 --workloads $(INTENSIVE) --json build/results/tfet_sms.json
+	$(VENV)/bin/warploom evaluate tfet_sms --workloads $(INTENSIVE) --set sms=15 --set slices=6 --set channels=6 \
+	  --set mesh_columns=5 --json build/results/tfet_sms_15.json
+	$(VENV)/bin/warploom evaluate tfet_power --json build/results/tfet_power.json
 	$(VENV)/bin/python -m warploom.evaluation.pages build/results/*.json
 
 bench: $(STAMP)  ## speed of the models and of the lockstep bench

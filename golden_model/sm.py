@@ -8,7 +8,7 @@ from warploom.arch.errors import ExecutionError
 from warploom.arch.interfaces import TAG_BITS
 from warploom.arch.isa import KINDS
 from warploom.arch.layout import rows_per_warp
-from warploom.arch.mechanisms import Bypass, Scheduler
+from warploom.arch.mechanisms import Scheduler
 from warploom.golden_model.affine.uniform import UniformUnit
 from warploom.golden_model.assembly import datapath_of, decisions_of, memory_of, order_of
 from warploom.golden_model.cached.last_use import mark_last_uses
@@ -50,7 +50,7 @@ class Sm:
         self.finished = False
         """Nothing is left to do, and `cycle` is the number of cycles that it took."""
         self.statics = decode(trace)
-        if config.bypass is Bypass.RFC:
+        if config.has_register_cache:
             mark_last_uses(self.statics)
         assert config.has_unallocated or not trace.program.unallocated, "registers without rows, on an SM without"
         self.stride = rows_per_warp(config, trace.program.registers)

@@ -34,17 +34,21 @@ FEW_CYCLES, ALL_UNLIKE = (("collectors=4", *settings) for settings in TIMINGS.va
 
 Rewire = Callable[["Tampered", Module], dict[str, Value]]
 
+Part = type[wiring.Component]
+
 
 @dataclass(frozen=True)
 class Mutant:
     """A unit with a bug, and the bench that must catch it, or one test of it: ``module::test``. `make` builds the unit
-    from a configuration, which `settings` varies."""
+    from a configuration, which `settings` varies. The bug is in `part`, the class of one of its parts, if not in its
+    own wires."""
 
     unit: str
     bench: str
     bug: str
     make: Callable[[SmConfig], wiring.Component]
     settings: tuple[str, ...] = ()
+    part: Part | None = None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,10 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from importlib import import_module
+from inspect import isclass
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from amaranth.lib import wiring
@@ -16,6 +19,8 @@ from amaranth.lib import wiring
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import MECHANISMS
 from warploom.kernels.library import kernel
+from warploom.rtl import fg_simt, l1
+from warploom.rtl import float as float_units
 from warploom.rtl.bank import Bank
 from warploom.rtl.corf.allocation import Allocator
 from warploom.rtl.fg_simt.issue import IssueUnit
@@ -59,6 +64,15 @@ FOR_BENCHES: dict[str, Callable[[SmConfig], wiring.Component]] = {
 
 def test_every_unit_has_a_mutant() -> None:
     assert {mutant.unit for mutant in ALL} == set(UNITS)
+
+
+@pytest.mark.parametrize("package", [fg_simt, l1, float_units], ids=lambda package: package.__name__)
+def test_every_part_has_a_mutant(package: ModuleType) -> None:
+    modules = [import_module(f"{package.__name__}.{module.name}") for module in pkgutil.iter_modules(package.__path__)]
+    parts = {part for module in modules for part in vars(module).values()
+             if isclass(part) and issubclass(part, wiring.Component) and part.__module__ == module.__name__}
+    units = {pkgutil.resolve_name(unit.component) for unit in UNITS.values()}
+    assert parts and parts <= units | {mutant.part for mutant in ALL}
 
 
 @cache

@@ -61,6 +61,13 @@ def test_grids_and_records() -> None:
     found = pages.results("coalescing")("Fig. 3.21", "reg", "write")
     assert pages.grid(["%", "a", "b"], [("x", found)]).splitlines()[2] == "| x | 15.0 | -0.5 |"
     assert pages.records("coalescing", "pressure", ["kernel", "ipc"]).splitlines()[2] == "| bfs | 0.123 |"
+    assert pages.turned("coalescing", "pressure", "kernel", ["ipc"]) == (
+        "| kernel | bfs |\n| --- | --- |\n| ipc | 0.123 |\n")
+
+
+def test_a_mean_over_some_workloads() -> None:
+    (quantity,) = pages.results("coalescing")("Fig. 3.21", "reg")
+    assert quantity.only(["matmul"]) == ({"matmul": 20.04}, 20.04, "31.8", {})
 
 
 def test_what_assumptions_carry() -> None:

@@ -73,6 +73,7 @@ class RenameStage:
         self._held: Held | None = None
         self._leaving: Renamed | None = None
         self._entering: Held | None = None  # at the end of this cycle
+        self._offered = False  # whether an instruction is at the issue port in this cycle
         self._granted: list[tuple[int, int, int]] = []  # bank, row and side of last reads of the cycle before
         self._released: set[int] = set()  # banks in which a row that was read enters a list in this cycle
         self._served = 0  # the mask of the slot with a served request
@@ -131,6 +132,8 @@ class RenameStage:
         return [max(count - (number == needed), 0) for number, count in enumerate(free)]
 
     def takes(self, fields: IssueFields) -> bool:
+        """See `OperandStore`. The instruction is offered, so the sweep makes no step, even if this is not taken."""
+        self._offered = True
         return self.free_collectors[self._sets[fields["pipe"]]] > 0
 
     def hold_back(self) -> int:
@@ -266,10 +269,10 @@ class RenameStage:
         self.operands.clock(warps)
         if self.predictor is not None:
             self.predictor.clock(began, ended, self._served)
-        self.sweep.clock(retired=retired, issues=self._entering is not None, released=self._released)
+        self.sweep.clock(retired=retired, offered=self._offered, released=self._released)
         self.lists.clock()
         self._cycle += 1
-        self._served = 0
+        self._served, self._offered = 0, False
         if self._entering is not None:
             assert self._held is None, "an instruction issues while the stage is full"
             self._held, self._entering = self._entering, None

@@ -30,12 +30,12 @@ class Sweep:
         """Whether there is nothing to do."""
         return not self.sweeping
 
-    def clock(self, *, retired: int, issues: bool, released: Collection[int]) -> None:
-        """The end of a cycle: warps of these slots have retired, an instruction issues or not, and read rows enter
+    def clock(self, *, retired: int, offered: bool, released: Collection[int]) -> None:
+        """The end of a cycle: warps of these slots have retired, an instruction is offered or not, and read rows enter
         lists of these banks."""
         if self.sweeping:
             self._unmap()
-            may_step = not (self._waiting or issues)
+            may_step = not (self._waiting or offered)
             for bank, row in [*self._waiting.items()]:
                 if bank not in released:
                     del self._waiting[bank]

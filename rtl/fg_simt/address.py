@@ -92,6 +92,7 @@ class AddressUnit(wiring.Component):
 
     def __init__(self) -> None:
         words = data.ArrayLayout(32, LANES)
+        self._lanes = [AddressLane() for _ in range(LANES)]
         super().__init__({
             **{name: In(ABOUT[name].shape) for name in ("space", "log_size", "wide", "writes", "offset")},
             "windows": In(LAUNCH_WINDOWS), "group": In(range(GROUPS)), "executing": In(LANES),
@@ -109,8 +110,7 @@ class AddressUnit(wiring.Component):
               for last, window in zip(about.last, windows, strict=True)),
             executing.eq(self.executing),
         ]
-        for number in range(LANES):
-            lane = AddressLane()
+        for number, lane in enumerate(self._lanes):
             m.submodules[f"lane_{number}"] = share(platform, "address_lane", lane, clocked=False)
             held = Signal(PLACED, name=f"held_{number}", reset_less=True)
             thread = Cat(Const(number, 3), self.group)

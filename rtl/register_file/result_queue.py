@@ -45,20 +45,18 @@ class ResultQueue(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         queued = [Signal(self._layout, name=f"queued_{i}", reset_less=True) for i in range(self._depth)]
-        waits, leaves, enters, last = Signal(), Signal(), Signal(), Signal.like(self.count)
+        waits, comes, ready = Signal(), self.result.valid, self.first.ready
         m.d.comb += [
             waits.eq(self.count != 0),
-            self.first.valid.eq(waits | self.result.valid),
+            self.first.valid.eq(waits | comes),
             self.first.payload.eq(Mux(waits, queued[0], self.result.payload)),
-            leaves.eq(waits & self.first.ready),
-            enters.eq(self.result.valid & (waits | ~self.first.ready)),
-            last.eq(self.count - leaves),
         ]
-        m.d.sync += self.count.eq(last + enters)
+        # Whether the latch is ready is known late, so it only selects.
+        m.d.sync += self.count.eq(Mux(ready, self.count - (waits & ~comes), self.count + comes))
         for i, entry in enumerate(queued):
-            with m.If(enters & (last == i)):
+            with m.If(comes & Mux(ready, self.count == i + 1, self.count == i)):
                 m.d.sync += entry.eq(self.result.payload)
             if i + 1 < self._depth:
-                with m.Elif(leaves):
+                with m.Elif(waits & ready):
                     m.d.sync += entry.eq(queued[i + 1])
         return m

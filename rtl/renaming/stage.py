@@ -98,10 +98,10 @@ class RenameStage(wiring.Component):
         m.submodules.sweep = share(platform, "sweep", self.sweep)
         for bank, lists in enumerate(self.lists):
             m.submodules[f"lists_{bank}"] = share(platform, "bank_lists", lists)
-        takes = self._take(m)
+        self._take(m)
         self._rename(m)
         self._connect_lists(m)
-        self._connect_sweep(m, takes)
+        self._connect_sweep(m)
         self._predict(m, platform)
         if self._with_probe:
             for bank, lists in enumerate(self.lists):
@@ -110,8 +110,8 @@ class RenameStage(wiring.Component):
             show(m, self)
         return m
 
-    def _take(self, m: Module) -> Signal:
-        """Take the instruction at the issue port, and read its registers. Returns whether one is taken.
+    def _take(self, m: Module) -> None:
+        """Take the instruction at the issue port, and read its registers.
 
         Whether a collector is free is known late. So unless the stage is stuck, the instruction is kept and its
         registers are read even if it is not taken: the stage is empty then.
@@ -134,7 +134,6 @@ class RenameStage(wiring.Component):
         m.d.sync += self._valid.eq(takes | stuck)
         with m.If(offered):
             m.d.sync += [self._held.eq(issue.payload), virtual.as_value().eq(placed)]
-        return takes
 
     def _needed(self, issue: data.View) -> Value:
         """The set of collectors that an instruction needs, as a mask."""
@@ -212,12 +211,12 @@ class RenameStage(wiring.Component):
         rows = self._config.banks * self._config.tfet_rows
         m.d.comb += self.tfet_free.eq(rows - sum(lists.given[TFET] for lists in self.lists))
 
-    def _connect_sweep(self, m: Module, takes: Value) -> None:
+    def _connect_sweep(self, m: Module) -> None:
         sweep = self.sweep
         m.d.comb += [
             sweep.retired.eq(self.retired),
             sweep.stride.eq(self.stride),
-            sweep.issues.eq(takes),
+            sweep.offered.eq(self.issue.valid),
             sweep.waits.eq(Cat(lists.waits for lists in self.lists).any()),
             sweep.left.eq(Cat(lists.left for lists in self.lists).any()),
             self.table.step.eq(sweep.step),

@@ -14,8 +14,8 @@ from warploom.rtl.select import lowest, merge_many
 
 
 class Sweep(wiring.Component):
-    """Steps over the virtual rows of one warp slot after the other, in cycles in which no instruction issues and no row
-    of the step before waits.
+    """Steps over the virtual rows of one warp slot after the other, in cycles in which no instruction is offered and
+    no row of the step before waits.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Sweep(wiring.Component):
     -------
     retired : slots whose warps have ended.
     stride : virtual rows of a warp in a bank that holds it; static during a launch.
-    issues : an instruction issues in this cycle.
+    offered : an instruction is offered in this cycle, which the stage takes or not.
     waits, left : a row of the step before has not entered its list before this cycle, or does not in it.
     sweeping : slots that have registers still to be unmapped; of these the lowest one is begun next.
     step, row : the banks whose virtual row is read in this cycle, and which.
@@ -35,7 +35,7 @@ class Sweep(wiring.Component):
         self._config = config
         self._bank_bits = exact_log2(config.banks) if config.layout is Layout.WID else 0
         super().__init__({
-            "retired": In(config.warps), "stride": In(STRIDE_BITS), "issues": In(1), "waits": In(1), "left": In(1),
+            "retired": In(config.warps), "stride": In(STRIDE_BITS), "offered": In(1), "waits": In(1), "left": In(1),
             "sweeping": Out(config.warps), "step": Out(config.banks), "row": Out(index_bits(config.rows)),
         })
 
@@ -51,7 +51,7 @@ class Sweep(wiring.Component):
         exists, following = self._follow(m, begun, slot)
         m.d.comb += [
             current.eq(Mux(begun, slot, following)),
-            steps.eq((begun | exists) & (number != self.stride) & ~self.issues & ~self.waits),
+            steps.eq((begun | exists) & (number != self.stride) & ~self.offered & ~self.waits),
             ends.eq(begun & (number == self.stride) & ~self.left),
             self.row.eq(Mux(begun, row, self._first(following))),
             self.step.eq(Mux(steps, self._where(current), 0)),

@@ -9,11 +9,12 @@ from amaranth import Cat, Const, Module, Mux, Value
 from warploom.arch.isa import PT, Op
 from warploom.arch.mechanisms import Affine
 from warploom.rtl.fg_simt.affine import AffineRegisters
+from warploom.rtl.fg_simt.affine_attempt import Attempt
 from warploom.rtl.fg_simt.followed import Followed
 from warploom.rtl.fg_simt.load_rules import LoadRules
 from warploom.tb.fg_simt import test_affine, test_followed, test_load_rules
-from warploom.tb.l1.mutants import Change, changed
-from warploom.tb.mutants import Mutant, Rewire, Tampered, altered
+from warploom.tb.l1.mutants import Change, changed, in_part
+from warploom.tb.mutants import Mutant, Part, Rewire, Tampered, altered
 
 SETTINGS = ("affine=abm",)
 
@@ -23,9 +24,9 @@ def _registers(bug: str, rewire: Rewire) -> Mutant:
                   lambda config: Tampered(AffineRegisters(affine=Affine.ABM, probe=True), rewire), SETTINGS)
 
 
-def _inside(bug: str, change: Change) -> Mutant:
+def _inside(bug: str, change: Change, part: Part | None = None) -> Mutant:
     return Mutant("AffineRegisters", test_affine.BENCH, bug,
-                  lambda config: changed(AffineRegisters(affine=Affine.ABM, probe=True), change), SETTINGS)
+                  lambda config: changed(AffineRegisters(affine=Affine.ABM, probe=True), change), SETTINGS, part)
 
 
 def _loads(bug: str, rewire: Rewire) -> Mutant:
@@ -48,6 +49,12 @@ def _written(condition: Callable[[Any], Value]) -> Rewire:
 def _holding(unit: Any, m: Module) -> None:
     """Attempts do not look at their predicate operand."""
     m.d.comb += unit.attempt.pred.number.eq(PT)
+
+
+def _single(attempt: Any, m: Module) -> None:
+    """A comparison is not combined with the predicate operand."""
+    with m.If(attempt.plan.rule.combined):
+        m.d.comb += attempt.known.holds.eq(attempt.lanes[0].verdict)
 
 
 def _trusting(unit: Any, m: Module) -> None:
@@ -101,6 +108,7 @@ def _trustful(unit: Any, m: Module) -> None:
 
 MUTANTS = (
     _inside("computes with a predicate operand that differs between lanes", _holding),
+    _inside("does not combine comparisons", in_part("attempt", _single), Attempt),
     _inside("accepts strides that do not fit", _trusting),
     _inside("keeps a register beyond the end of its warp", _sticky),
     _inside("does not expand predicates", _deaf),

@@ -1,3 +1,4 @@
+# amaranth: UnusedElaboratable=no
 """Planted bugs in the arithmetic units and in the SLU of the engine: each bench must catch its own."""
 
 from collections.abc import Callable
@@ -6,12 +7,14 @@ from typing import Any
 from amaranth import Cat, Module, Mux, Signal, Value
 
 from warploom.arch.isa import Op
-from warploom.rtl.fg_simt.sau import FirstSau, SecondSau
+from warploom.rtl.fg_simt.lane_unit import LaneUnit
+from warploom.rtl.fg_simt.long_units import ProductLane, StagedLane
+from warploom.rtl.fg_simt.sau import Division, FirstSau, Pipelines, SecondSau
 from warploom.rtl.fg_simt.slu import LoadUnit
 from warploom.tb.fg_simt import test_sau, test_slu
 from warploom.tb.float.mutants import changed
 from warploom.tb.l1 import mutants as l1
-from warploom.tb.mutants import Mutant, Rewire, Tampered
+from warploom.tb.mutants import Mutant, Part, Rewire, Tampered
 
 
 def _first(bug: str, rewire: Rewire) -> Mutant:
@@ -22,14 +25,15 @@ def _second(bug: str, rewire: Rewire) -> Mutant:
     return Mutant("SecondSau", f"{test_sau.BENCH}::second", bug, lambda config: Tampered(SecondSau(), rewire))
 
 
-def _inside(kind: Any, testcase: str, bug: str, change: Callable[[Any], None]) -> Mutant:
-    """A bug inside a unit, which `change` plants."""
+def _inside(kind: Any, part: Part, bug: str, change: Callable[[Any], None]) -> Mutant:
+    """A bug inside a part, which `change` plants."""
     def make(config: object) -> Any:
         unit = kind()
         change(unit)
         return unit
 
-    return Mutant(kind.__name__, f"{test_sau.BENCH}::{testcase}", bug, make)
+    testcase = {FirstSau: "first", SecondSau: "second"}[kind]
+    return Mutant(kind.__name__, f"{test_sau.BENCH}::{testcase}", bug, make, part=part)
 
 
 def _load(bug: str, rewire: Rewire) -> Mutant:
@@ -64,6 +68,23 @@ def _uncarried(unit: Any) -> None:
     l1.changed(product, lambda lanes, m: m.d.comb.__iadd__(lanes.verdict.eq(0)))
 
 
+def _in_lanes(unit: Any, latency: int, change: l1.Change) -> None:
+    """A bug in each lane of a pipeline."""
+    _, lanes = unit._pipelines._units[latency]
+    correct = lanes._lane
+    lanes._lane = lambda: l1.changed(correct(), change)
+
+
+def _positive(unit: Any) -> None:
+    """Results of multiply-add have no sign."""
+    _in_lanes(unit, 5, lambda lane, m: m.d.comb.__iadd__(lane.result[-1].eq(0)))
+
+
+def _unaccumulated(unit: Any) -> None:
+    """Nothing is added to a product."""
+    _in_lanes(unit, 3, lambda lane, m: m.d.comb.__iadd__(m.submodules.condition.operands.c.eq(0)))
+
+
 def _arriving(outer: Tampered, m: Module, **values: Any) -> dict[str, Value]:
     """Other fields of the instruction of a row."""
     row = Signal(outer.arriving.row.shape())
@@ -91,12 +112,14 @@ MUTANTS = (
     _first("writes a result in the cycle in which it is there", lambda o, m: {
         "write": o.inner._pipelines.result.as_value()}),
     _first("shows the lanes of a collect a cycle early", lambda o, m: {"holds": o.enter.payload.execute}),
-    _inside(FirstSau, "first", "ends multiply-add a cycle early", _impatient),
+    _inside(FirstSau, Pipelines, "ends multiply-add a cycle early", _impatient),
     _second("takes integers that are divided as unsigned", lambda o, m: _plain(o, m, Op.IDIV)),
     _second("writes the group of a quotient to the first lanes", lambda o, m: {"write": changed(
         m, o.inner.write, group=Mux(o.inner._division.done, 0, o.inner.write.group))}),
-    _inside(SecondSau, "second", "writes all groups of divisions as the first one", _stuck),
-    _inside(SecondSau, "second", "has no carry of a product", _uncarried),
+    _inside(FirstSau, StagedLane, "has no sign of a sum", _positive),
+    _inside(SecondSau, ProductLane, "adds nothing to a product", _unaccumulated),
+    _inside(SecondSau, Division, "writes all groups of divisions as the first one", _stuck),
+    _inside(SecondSau, LaneUnit, "has no carry of a product", _uncarried),
     _load("extends bytes without sign", _unsigned),
     _load("takes stores for loads", lambda o, m: _arriving(o, m, loads=1)),
     _load("keeps the first group of a vector load alone", lambda o, m: _arriving(o, m, vector=0)),

@@ -7,14 +7,19 @@ from amaranth.lib import wiring
 
 from warploom.arch.config import SmConfig
 from warploom.arch.fg_simt.moves import Move
+from warploom.rtl.fg_simt.affine_execution import AffineExecution
 from warploom.rtl.fg_simt.control import ControlProcessor, State
-from warploom.rtl.fg_simt.decode import Role
+from warploom.rtl.fg_simt.decode import KernelDecoder, Role
+from warploom.rtl.fg_simt.decoded_queue import DecodedQueue
+from warploom.rtl.fg_simt.micro import MicroDecoder
+from warploom.rtl.fg_simt.micro_builder import MicroBuilder
+from warploom.rtl.fg_simt.vote_result import VoteResult
 from warploom.tb.fg_simt.front_mutants import Change
 from warploom.tb.fg_simt.test_control import BENCH
-from warploom.tb.l1.mutants import changed
-from warploom.tb.mutants import Mutant
+from warploom.tb.l1.mutants import changed, in_part
+from warploom.tb.mutants import Mutant, Part
 
-KERNELS, VOTES = f"{BENCH}::random_kernels", f"{BENCH}::votes"
+KERNELS, VOTES, PROGRAM = (f"{BENCH}::{test}" for test in ("random_kernels", "votes", "program"))
 AFFINE = ("affine=abm",)
 
 
@@ -25,14 +30,14 @@ def _control(bug: str, change: Change, *settings: str) -> Mutant:
     return Mutant("ControlProcessor", KERNELS, bug, made, settings)
 
 
-def _part(bug: str, name: str, change: Change, *settings: str, bench: str = KERNELS) -> Mutant:
+def _part(kind: Part, bug: str, name: str, change: Change, *settings: str, bench: str = KERNELS) -> Mutant:
     """A bug in one of its parts."""
     def made(config: SmConfig) -> wiring.Component:
         unit = ControlProcessor(affine=config.affine, probe=True)
         changed(getattr(unit, name), change)
         return unit
 
-    return Mutant("ControlProcessor", bench, bug, made, settings)
+    return Mutant("ControlProcessor", bench, bug, made, settings, kind)
 
 
 def _own_pc(unit: Any, m: Module) -> None:
@@ -126,20 +131,26 @@ def _partial(unit: Any, m: Module) -> None:
         m.d.comb += unit.sent.operation.mask.eq(unit.micro.mask)
 
 
+def _slow(config: SmConfig) -> wiring.Component:
+    change = in_part("decoder", lambda decoder, m: m.d.comb.__iadd__(decoder.issued.latency.eq(3)))
+    return changed(ControlProcessor(affine=config.affine, probe=True), change)
+
+
 MUTANTS = (
     _control("reports faults of accesses at the wrong PC", _own_pc),
     _control("does not wait for its own answer after a fault", _forgets),
     _control("ends before the last stores", _unfenced),
     _control("does not wait for stores at a barrier", _deaf),
     _control("sends without room", _pushes),
-    _part("counts lanes that do not vote", "_vote", _all_members),
+    _part(VoteResult, "counts lanes that do not vote", "_vote", _all_members),
     _control("reports a fault of memory before its own of the same cycle", _modest),
     _control("executes what was taken before a redirect", _keeping),
-    _part("counts without the lanes that have just joined", "_vote", _lonely, bench=VOTES),
-    _part("sends a vote as it was decoded", "_decoded", _late),
-    Mutant("ControlProcessor", KERNELS, "executes what has stray bits", _stray),
-    _part("adds a carry that is absent", "_builder", _no_carry),
-    _part("loses a register that is written in part", "_affine", _forgetful, *AFFINE),
-    _part("does not wait for the rules", "_affine", _hasty, *AFFINE),
-    _part("expands the executing lanes alone", "_affine", _partial, *AFFINE),
+    _part(VoteResult, "counts without the lanes that have just joined", "_vote", _lonely, bench=VOTES),
+    _part(DecodedQueue, "sends a vote as it was decoded", "_decoded", _late),
+    Mutant("ControlProcessor", KERNELS, "executes what has stray bits", _stray, part=KernelDecoder),
+    _part(MicroBuilder, "adds a carry that is absent", "_builder", _no_carry),
+    _part(AffineExecution, "loses a register that is written in part", "_affine", _forgetful, *AFFINE),
+    _part(AffineExecution, "does not wait for the rules", "_affine", _hasty, *AFFINE),
+    _part(AffineExecution, "expands the executing lanes alone", "_affine", _partial, *AFFINE),
+    Mutant("ControlProcessor", PROGRAM, "gives all operations the latency of a product", _slow, part=MicroDecoder),
 )

@@ -47,6 +47,23 @@ def _counts_rows(unit: Any, m: Module) -> None:
     m.d.comb += unit._issue.freed.eq(unit._memory.freed)
 
 
+def _whole(test: str, bug: str, change: Change) -> Mutant:
+    def made(config: SmConfig) -> wiring.Component:
+        return changed(WholeEngine(lines=test_whole_engine.LINES, probe=True), change)
+
+    return Mutant("WholeEngine", f"{test_whole_engine.BENCH}::{test}", bug, made)
+
+
+def _never_flushes(unit: Any, m: Module) -> None:
+    m.d.comb += unit._l1.flush.eq(0)
+
+
+def _swaps_lanes(unit: Any, m: Module) -> None:
+    """The first two lanes get each other's answers."""
+    for own, other in ((0, 1), (1, 0)):
+        m.d.comb += unit._engine.narrow_response[own].payload.eq(unit._l1.narrow_response[other].payload)
+
+
 MUTANTS = (
     _engine("fetches kernels from the host part", _code_of_host),
     _engine("issues after a fault", _never_stops),
@@ -54,6 +71,8 @@ MUTANTS = (
     _engine("stops all kernels after a fault", _keeps_fault),
     Mutant("Engine", f"{test_engine.BENCH}::stopped_stores", "has more rows after a stop",
            lambda config: changed(Engine(probe=True), _counts_rows)),
+    _whole("program", "does not flush", _never_flushes),
+    _whole("random_kernels", "gives two lanes each other's answers", _swaps_lanes),
     Mutant("WholeEngine", f"{test_whole_engine.BENCH}::random_kernels", "reads nothing over the bus",
            lambda config: Tampered(WholeEngine(lines=test_whole_engine.LINES, probe=True),
                                    lambda o, m: {"axi__rvalid": Const(0)})),

@@ -10,20 +10,21 @@ from warploom.arch.config import SmConfig
 from warploom.arch.fg_simt.sizes import FETCHED, FETCHES
 from warploom.arch.modifiers import Special
 from warploom.rtl.fg_simt.fetch import Fetch
+from warploom.rtl.fg_simt.forward_stack import ForwardStack
 from warploom.rtl.fg_simt.fragments import Fragments
 from warploom.rtl.fg_simt.shared_loads import SharedLoads
 from warploom.rtl.fg_simt.threads import Threads
 from warploom.tb.l1.mutants import changed
-from warploom.tb.mutants import Mutant, Rewire, Tampered
+from warploom.tb.mutants import Mutant, Part, Rewire, Tampered
 
 Change = Callable[[Any, Module], None]
 
 
-def _fragments(bug: str, change: Change) -> Mutant:
+def _fragments(bug: str, change: Change, part: Part | None = None) -> Mutant:
     def made(config: SmConfig) -> wiring.Component:
         return changed(Fragments(probe=True), change)
 
-    return Mutant("Fragments", "warploom.tb.fg_simt.test_fragments::random_moves", bug, made)
+    return Mutant("Fragments", "warploom.tb.fg_simt.test_fragments::random_moves", bug, made, part=part)
 
 
 def _never_joins(unit: Any, m: Module) -> None:
@@ -138,7 +139,7 @@ MUTANTS = (
     _fetch("goes on after a stop", _goes_on),
     _fetch("requests what has no place", _counts_the_queue_alone),
     _fetch("offers what is not taken", _waits_for_ready),
-    _fragments("does not join what it inserts", _never_joins),
+    _fragments("does not join what it inserts", _never_joins, ForwardStack),
     _fragments("loses lanes that join", _keeps_lanes),
     _fragments("executes lanes twice that joined and left", _top_stays),
     _fragments("goes on with the lowest fragment after a backward branch", _always_first),

@@ -50,6 +50,14 @@ def instruction(rng: random.Random, operations: Sequence[Op]) -> Instruction:
     return made
 
 
+def prepared(rng: random.Random, number: int) -> Instruction:
+    """The first instructions of a run give the `NEAR` registers random words, so that products are large; the next ones
+    are integer operations."""
+    if number < NEAR:
+        return Instruction(op=Op.MOV, dst=number, imm=rng.getrandbits(32), imm_slot=0)
+    return instruction(rng, INTEGERS)
+
+
 def wrong(rng: random.Random) -> tuple[str, int]:
     """What is wrong with an illegal instruction, and its word."""
     name, make = rng.choice(ILLEGAL)

@@ -2,16 +2,17 @@
 
 from typing import Any
 
-from amaranth import Module
+from amaranth import Const, Module
 from amaranth.lib import wiring
 
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import PT, Op
 from warploom.rtl.fg_simt.host import Host, State
+from warploom.rtl.fg_simt.scalar import ScalarRegisters, ScalarUnit
 from warploom.tb.fg_simt import test_host
 from warploom.tb.fg_simt.front_mutants import Change
 from warploom.tb.l1.mutants import changed
-from warploom.tb.mutants import Mutant
+from warploom.tb.mutants import Mutant, Part, Rewire, Tampered
 
 
 def _host(bug: str, change: Change) -> Mutant:
@@ -19,6 +20,16 @@ def _host(bug: str, change: Change) -> Mutant:
         return changed(Host(probe=True), change)
 
     return Mutant("Host", test_host.BENCH, bug, made)
+
+
+def _part(bug: str, name: str, kind: Part, rewire: Rewire) -> Mutant:
+    """A bug in one of its parts."""
+    def made(config: SmConfig) -> wiring.Component:
+        unit = Host(probe=True)
+        setattr(unit, name, Tampered(getattr(unit, name), rewire))
+        return unit
+
+    return Mutant("Host", test_host.BENCH, bug, made, part=kind)
 
 
 def _early(unit: Any, m: Module) -> None:
@@ -61,5 +72,8 @@ MUTANTS = (
     _host("loads whole words", _whole_words),
     _host("goes back to the LAUNCH", _again),
     _host("adds a carry that is absent", _carry),
+    _part("writes no word beside a predicate", "_registers", ScalarRegisters,
+          lambda o, m: {"write": o.write & (o.pdst == PT)}),
+    _part("has no carry of a product", "_unit", ScalarUnit, lambda o, m: {"carry": Const(0)}),
     _host("withdraws a request that is not taken", _withdraws),
 )

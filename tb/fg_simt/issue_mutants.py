@@ -3,15 +3,20 @@
 from collections.abc import Callable
 from typing import Any
 
-from amaranth import Const, Module, Mux
+from amaranth import Cat, Const, Module, Mux
 from amaranth.lib import wiring
 
 from warploom.arch.config import SmConfig
-from warploom.arch.fg_simt.sizes import GROUPS
+from warploom.arch.fg_simt.sizes import GROUPS, LANES
+from warploom.rtl.fg_simt.branch_mask import BranchMask
+from warploom.rtl.fg_simt.first_queue import FirstQueue
+from warploom.rtl.fg_simt.groups import DividingGroups, Groups
 from warploom.rtl.fg_simt.issue import IssueUnit
+from warploom.rtl.fg_simt.scoreboard import Scoreboard
+from warploom.rtl.fg_simt.write_port import StorageClaims, WritePort
 from warploom.tb.fg_simt.test_issue import BENCH, SMALL
 from warploom.tb.l1.mutants import Change, changed
-from warploom.tb.mutants import Mutant
+from warploom.tb.mutants import Mutant, Part
 
 
 def _unit(bug: str, change: Change) -> Mutant:
@@ -43,6 +48,32 @@ def _crowded(config: SmConfig) -> wiring.Component:
     unit = IssueUnit(**SMALL)
     changed(unit._ports[0], lambda port, m: m.d.comb.__iadd__(port.free.eq(1)))
     return unit
+
+
+def _in_part(part: str, bug: str, change: Change, kind: Part) -> Mutant:
+    """A bug inside a part."""
+    def made(config: SmConfig) -> wiring.Component:
+        unit = IssueUnit(**SMALL)
+        changed(getattr(unit, part), change)
+        return unit
+
+    return Mutant("IssueUnit", BENCH, bug, made, part=kind)
+
+
+def _loses(queue: Any, m: Module) -> None:
+    """What enters as the only entry leaves is lost."""
+    with m.If(queue.first.valid & queue.first.ready & (queue.level == 1)):
+        m.d.sync += queue.first.valid.eq(0)
+
+
+def _tardy(groups: Any, m: Module) -> None:
+    """What has one group occupies the unit as long as what has four."""
+    m.d.comb += groups.free.eq(~groups.reading.valid | (groups.reading.group == GROUPS - 1))
+
+
+def _both(mask: Any, m: Module) -> None:
+    """The mask has the lanes of both SAUs, whichever executes the collect."""
+    m.d.sync += mask.mask.eq(Cat(mask.mask[LANES:], mask.holds[0] | mask.holds[1]))
 
 
 def _part(part: str, port: str, value: int) -> Callable[[SmConfig], wiring.Component]:
@@ -89,12 +120,18 @@ MUTANTS = (
     _unit("forwards products too early", _early),
     _unit("does not wait for predicates", _blind),
     _unit("remembers loads after a discard", _forgetful),
-    Mutant("IssueUnit", BENCH, "writes out of order", _unordered),
-    Mutant("IssueUnit", BENCH, "does not look at the claims of SAU0", _crowded),
-    Mutant("IssueUnit", BENCH, "lets two operations write the SRF at once", _part("_srf", "free", 1)),
-    Mutant("IssueUnit", BENCH, "writes back while an operation writes the SRF", _part("_srf", "free_for_load", 1)),
-    Mutant("IssueUnit", BENCH, "issues when a division has its turn", _part("saus", "turn", 0)),
-    Mutant("IssueUnit", BENCH, "forgets that divisions write the SRF", _part("saus", "claims", 0)),
+    Mutant("IssueUnit", BENCH, "writes out of order", _unordered, part=Scoreboard),
+    Mutant("IssueUnit", BENCH, "does not look at the claims of SAU0", _crowded, part=WritePort),
+    Mutant("IssueUnit", BENCH, "lets two operations write the SRF at once", _part("_srf", "free", 1),
+           part=StorageClaims),
+    Mutant("IssueUnit", BENCH, "writes back while an operation writes the SRF", _part("_srf", "free_for_load", 1),
+           part=StorageClaims),
+    Mutant("IssueUnit", BENCH, "issues when a division has its turn", _part("saus", "turn", 0), part=DividingGroups),
+    Mutant("IssueUnit", BENCH, "forgets that divisions write the SRF", _part("saus", "claims", 0),
+           part=DividingGroups),
+    _in_part("_siq", "loses what enters as the only operation issues", _loses, FirstQueue),
+    _in_part("_sgu", "takes four cycles for a vector load", _tardy, Groups),
+    _in_part("_mask", "collects the lanes of both SAUs", _both, BranchMask),
     _unit("overwrites what a division is still to read", _eager),
     _unit("prefers operations to write-backs", _patient),
     _unit("sends accesses when three rows are free",

@@ -9,6 +9,7 @@ from amaranth.lib import wiring
 from warploom.arch.config import SmConfig
 from warploom.rtl.fg_simt.lanes import Lanes
 from warploom.rtl.fg_simt.predicate_masks import PredicateMasks
+from warploom.rtl.fg_simt.register_bank import RegisterBank
 from warploom.rtl.fg_simt.srf import SimtRegisterFile
 from warploom.tb.fg_simt import test_lanes, test_predicate_masks, test_srf
 from warploom.tb.fg_simt.issuing_lanes import IssuingLanes
@@ -71,8 +72,8 @@ def _straight(lanes: Any, m: Module) -> None:
 
 
 MUTANTS = (
-    Mutant("SimtRegisterFile", test_srf.BENCH, "does not forward to a port", _stale),
-    Mutant("SimtRegisterFile", test_srf.BENCH, "reads one register at two ports", _one_number),
+    Mutant("SimtRegisterFile", test_srf.BENCH, "does not forward to a port", _stale, part=RegisterBank),
+    Mutant("SimtRegisterFile", test_srf.BENCH, "reads one register at two ports", _one_number, part=RegisterBank),
     _registers("writes lanes that do not execute", _all_lanes),
     _registers("does not write loads", lambda o, m: {"writes": Value.cast(o.writes)[: -len(Value.cast(o.writes[2]))]}),
     Mutant("PredicateMasks", test_predicate_masks.BENCH, "never forwards results", _late),

@@ -4,6 +4,7 @@ latency, and kernels that end at any time."""
 import random
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import cast
 
 import cocotb
@@ -23,11 +24,11 @@ from warploom.golden_model.fg_simt.memory import INSTRUCTION_BYTES, Answer, Requ
 from warploom.golden_model.fg_simt.steps import Steps
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
-from warploom.tb.fg_simt.host_code import ILLEGAL, INTEGERS, instruction, wrong
+from warploom.tb.fg_simt.host_code import ILLEGAL, instruction, prepared, wrong
 
 BENCH = "warploom.tb.fg_simt.test_host"
-RUNS, CYCLES = 150, 400
-PREPARED = 12
+RUNS, CYCLES = 200, 400
+PREPARED = 18
 """Instructions at the start of a run that only compute."""
 
 POINTS = (
@@ -82,6 +83,7 @@ class Bench:
         self._current: Instruction | None = None
         self._over = self._awaits = self._halted = False
         self._status = self._fetched = self._next = 0
+        self._tested = PT
 
     def _kernel(self, block: LaunchBlock, threads: int) -> Steps[int]:
         """A kernel that is over when the bench says so."""
@@ -118,8 +120,17 @@ class Bench:
             name, word = wrong(rng)
             self._coverage.hit(f"illegal {name}")
         else:
-            word = encode(instruction(rng, () if self._fetched > PREPARED else INTEGERS))
+            word = encode(self._legal())
         return Answer(word.to_bytes(INSTRUCTION_BYTES, "little"), rng.random() < 0.005)
+
+    def _legal(self) -> Instruction:
+        """A legal instruction; often its guard is what the one before has tested."""
+        number = self._fetched - 1
+        made = prepared(self._rng, number) if number < PREPARED else instruction(self._rng, ())
+        if self._tested != PT and self._rng.random() < 0.7:
+            made = replace(made, guard=self._tested)
+        self._tested = made.pdst
+        return made
 
     def check(self, seen: Observation) -> None:
         """Check one cycle."""

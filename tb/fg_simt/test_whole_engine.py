@@ -35,6 +35,9 @@ BENCH = "warploom.tb.fg_simt.test_whole_engine"
 LINES = 16
 """Of a bank, and of the instruction cache: so few that they are replaced."""
 
+SHORT = "cmult"
+"""The program, unless the environment names one."""
+
 KERNELS, CYCLES, TRIED = 4, 5000, 1500
 """Random kernels, cycles, and those in which the kernels must end without caches."""
 
@@ -109,7 +112,7 @@ class Lockstep:
 @cocotb.test()
 async def program(dut: cocotb.handle.SimHandleBase) -> None:
     """A program of the source: the image that comes out is that of the model behind a memory of its own."""
-    contents = image(programs.started(os.environ[PROGRAM]))
+    contents = image(programs.started(os.environ.get(PROGRAM, SHORT)))
     lockstep = Lockstep(dut, contents)
     assert await lockstep.run(LIMIT), "the engine has not halted"
     memory = CachedMemory(contents)

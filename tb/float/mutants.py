@@ -5,11 +5,11 @@ from typing import Any
 from amaranth import Const, Module, Mux, Signal, Value
 
 from warploom.arch.modifiers import Cond, Rounding
-from warploom.rtl.float.compare import FloatCompare
-from warploom.rtl.float.convert import Converter
-from warploom.rtl.float.divide import Divider
-from warploom.rtl.float.fused import FusedMultiplyAdd
-from warploom.tb.mutants import Mutant, Rewire, Tampered
+from warploom.rtl.float import convert, divide, fused
+from warploom.rtl.float.compare import Compare, FloatCompare
+from warploom.rtl.float.rounding import Round
+from warploom.tb.l1 import mutants as l1
+from warploom.tb.mutants import Mutant, Part, Rewire, Tampered
 
 
 def changed(m: Module, fields: Any, **values: Any) -> Value:
@@ -19,30 +19,44 @@ def changed(m: Module, fields: Any, **values: Any) -> Value:
     return copy.as_value()
 
 
-def _in_part(kind: Any, bench: str, part: str, bug: str, rewire: Rewire) -> Mutant:
+def _in_part(kind: Any, bench: str, part: Part, bug: str, rewire: Rewire) -> Mutant:
     """A bug in one part of a unit."""
     def make(config: object) -> Any:
         unit = kind()
-        unit.parts[part] = Tampered(unit.parts[part], rewire)
+        name = next(name for name, of in unit.parts.items() if isinstance(of, part))
+        unit.parts[name] = Tampered(unit.parts[name], rewire)
         return unit
 
-    return Mutant(kind.__name__, f"warploom.tb.float.{bench}::random_operations", bug, make)
+    return Mutant(kind.__name__, f"warploom.tb.float.{bench}::random_operations", bug, make, part=part)
 
 
-def _fused(stage: str, bug: str, rewire: Rewire) -> Mutant:
-    return _in_part(FusedMultiplyAdd, "test_fused", stage, bug, rewire)
+def _fused(part: Part, bug: str, rewire: Rewire) -> Mutant:
+    return _in_part(fused.FusedMultiplyAdd, "test_fused", part, bug, rewire)
 
 
 def _compare(bug: str, rewire: Rewire) -> Mutant:
     return Mutant("FloatCompare", "warploom.tb.float.test_compare", bug, lambda c: Tampered(FloatCompare(), rewire))
 
 
-def _convert(stage: str, bug: str, rewire: Rewire) -> Mutant:
-    return _in_part(Converter, "test_convert", stage, bug, rewire)
+def _positive(config: object) -> Any:
+    """The comparison gives no negative word."""
+    return l1.changed(FloatCompare(), l1.in_part("compare", lambda compare, m: m.d.comb.__iadd__(
+        compare.result[-1].eq(0))))
 
 
-def _divide(part: str, bug: str, rewire: Rewire) -> Mutant:
-    return _in_part(Divider, "test_divide", part, bug, rewire)
+def _even(config: object) -> Any:
+    """The digits of roots have one bit."""
+    unit = divide.Divider()
+    l1.changed(unit.parts["loop"], l1.in_part("step", lambda step, m: m.d.comb.__iadd__(step.next_divisor[0].eq(0))))
+    return unit
+
+
+def _convert(part: Part, bug: str, rewire: Rewire) -> Mutant:
+    return _in_part(convert.Converter, "test_convert", part, bug, rewire)
+
+
+def _divide(part: Part, bug: str, rewire: Rewire) -> Mutant:
+    return _in_part(divide.Divider, "test_divide", part, bug, rewire)
 
 
 def _modes(outer: Tampered, m: Module, port: str, **values: Any) -> dict[str, Value]:
@@ -72,28 +86,28 @@ def _late(ftz: Value, word: Value) -> Value:
 
 
 MUTANTS = (
-    _fused("prepare", "does not flush operands", lambda o, m: _modes(o, m, "operands", ftz=0)),
-    _fused("prepare", "sees no product of zero and infinity", lambda o, m: {"prepared": changed(
+    _fused(fused.Prepare, "does not flush operands", lambda o, m: _modes(o, m, "operands", ftz=0)),
+    _fused(fused.Prepare, "sees no product of zero and infinity", lambda o, m: {"prepared": changed(
         m, o.inner.prepared, nan=o.inner.prepared.nan & ~o.inner.prepared.infinite)}),
-    _fused("prepare", "moves an addend that stays at the top", lambda o, m: {"prepared": changed(
+    _fused(fused.Prepare, "moves an addend that stays at the top", lambda o, m: {"prepared": changed(
         m, o.inner.prepared, distance=o.inner.prepared.distance | (o.inner.prepared.distance == 0))}),
-    _fused("align", "loses what is below the window", lambda o, m: {"aligned": changed(
+    _fused(fused.Align, "loses what is below the window", lambda o, m: {"aligned": changed(
         m, o.inner.aligned, addend=o.inner.aligned.addend & ~1)}),
-    _fused("align", "never borrows", lambda o, m: {"aligned": changed(m, o.inner.aligned, borrow=0)}),
-    _fused("add", "is one too small", _one_less),
-    _fused("add", "lets subnormal results have a leading one", lambda o, m: {"added": changed(
+    _fused(fused.Align, "never borrows", lambda o, m: {"aligned": changed(m, o.inner.aligned, borrow=0)}),
+    _fused(fused.Add, "is one too small", _one_less),
+    _fused(fused.Add, "lets subnormal results have a leading one", lambda o, m: {"added": changed(
         m, o.inner.added, stop=0)}),
-    _fused("normalise", "gives every exact zero a plus", lambda o, m: _modes(o, m, "added", rounding=Rounding.RN)),
-    _fused("normalise", "loses the lowest bits", lambda o, m: {"normalised": changed(
+    _fused(fused.Normalise, "gives every exact zero a plus", lambda o, m: _modes(o, m, "added", rounding=Rounding.RN)),
+    _fused(fused.Normalise, "loses the lowest bits", lambda o, m: {"normalised": changed(
         m, o.inner.normalised, sticky=0)}),
-    _fused("finish", "rounds toward plus infinity only to nearest", lambda o, m: _modes(
+    _fused(fused.Finish, "rounds toward plus infinity only to nearest", lambda o, m: _modes(
         o, m, "normalised", rounding=o.normalised.modes.rounding
         & ~(o.normalised.modes.rounding == Rounding.RP).replicate(2))),
-    _fused("finish", "does not saturate", lambda o, m: _modes(o, m, "normalised", sat=0)),
-    _fused("finish", "does not flush results", lambda o, m: _modes(o, m, "normalised", ftz=0)),
-    _fused("finish", "flushes only subnormal words", lambda o, m: {
+    _fused(fused.Finish, "does not saturate", lambda o, m: _modes(o, m, "normalised", sat=0)),
+    _fused(fused.Finish, "does not flush results", lambda o, m: _modes(o, m, "normalised", ftz=0)),
+    _fused(fused.Finish, "flushes only subnormal words", lambda o, m: {
         **_modes(o, m, "normalised", ftz=0), "result": _late(o.normalised.modes.ftz, o.inner.result)}),
-    _fused("normalise", "keeps one bit too few", lambda o, m: {"normalised": changed(
+    _fused(fused.Normalise, "keeps one bit too few", lambda o, m: {"normalised": changed(
         m, o.inner.normalised, kept=o.inner.normalised.kept & ~1,
         sticky=o.inner.normalised.sticky | o.inner.normalised.kept[0])}),
     _compare("does not flush", lambda o, m: {"operands": changed(m, o.operands, ftz=0)}),
@@ -102,34 +116,38 @@ MUTANTS = (
     _compare("takes LE for LT", lambda o, m: {"operands": changed(
         m, o.operands, cond=o.operands.cond - (o.operands.cond == Cond.LE))}),
     _compare("does not combine", lambda o, m: {"operands": changed(m, o.operands, combine=0)}),
+    Mutant("FloatCompare", "warploom.tb.float.test_compare", "gives no negative minimum", _positive, part=Compare),
     _compare("is a cycle early", lambda o, m: {"done": o.valid}),
-    _convert("place", "takes every integer as unsigned", lambda o, m: {"operands": changed(
+    _convert(convert.Place, "takes every integer as unsigned", lambda o, m: {"operands": changed(
         m, o.operands, source=changed(m, o.operands.source, signed=0))}),
-    _convert("place", "does not flush", lambda o, m: _modes(o, m, "operands", ftz=0)),
-    _convert("place", "loses the guard bit", lambda o, m: {"placed": changed(m, o.inner.placed, guard=0)}),
-    _convert("integral", "rounds a negative number as a positive one", lambda o, m: {"placed": changed(
+    _convert(convert.Place, "does not flush", lambda o, m: _modes(o, m, "operands", ftz=0)),
+    _convert(convert.Place, "loses the guard bit", lambda o, m: {"placed": changed(m, o.inner.placed, guard=0)}),
+    _convert(convert.Integral, "rounds a negative number as a positive one", lambda o, m: {"placed": changed(
         m, o.placed, sign=o.placed.sign & ~(o.placed.source.is_float & o.placed.target.is_float))}),
-    _convert("integral", "loses the carry into bit 32", lambda o, m: {"whole": changed(
+    _convert(convert.Integral, "loses the carry into bit 32", lambda o, m: {"whole": changed(
         m, o.inner.whole, whole=o.inner.whole.whole & ~(1 << 32))}),
-    _convert("settle", "wraps instead of clamping", lambda o, m: {"whole": changed(
+    _convert(convert.Settle, "wraps instead of clamping", lambda o, m: {"whole": changed(
         m, o.whole, source=changed(m, o.whole.source, is_float=0))}),
-    _convert("settle", "clamps NaN", lambda o, m: {"whole": changed(m, o.whole, nan=0)}),
-    _convert("settle", "rounds to nearest only", lambda o, m: _modes(o, m, "whole", rounding=Rounding.RN)),
-    _divide("prepare", "takes every integer as unsigned", lambda o, m: {"operands": changed(m, o.operands, signed=0)}),
-    _divide("prepare", "does not flush", lambda o, m: {"operands": changed(m, o.operands, ftz=0)}),
-    _divide("prepare", "gives a quotient by zero a sign", _negated),
-    _divide("prepare", "takes roots of negative numbers", lambda o, m: {"prepared": changed(
+    _convert(convert.Settle, "clamps NaN", lambda o, m: {"whole": changed(m, o.whole, nan=0)}),
+    _convert(convert.Settle, "rounds to nearest only", lambda o, m: _modes(o, m, "whole", rounding=Rounding.RN)),
+    _divide(divide.Prepare, "takes every integer as unsigned", lambda o, m: {
+        "operands": changed(m, o.operands, signed=0)}),
+    _divide(divide.Prepare, "does not flush", lambda o, m: {"operands": changed(m, o.operands, ftz=0)}),
+    _divide(divide.Prepare, "gives a quotient by zero a sign", _negated),
+    _divide(divide.Prepare, "takes roots of negative numbers", lambda o, m: {"prepared": changed(
         m, o.inner.prepared, nan=o.inner.prepared.nan & ~(o.operands.root & ~o.operands.a[:23].any()))}),
-    _divide("prepare", "halves odd exponents like even ones", lambda o, m: {"prepared": changed(
+    _divide(divide.Prepare, "halves odd exponents like even ones", lambda o, m: {"prepared": changed(
         m, o.inner.prepared, dividend=Mux(o.operands.root & o.inner.prepared.dividend[31],
                                           o.inner.prepared.dividend >> 1, o.inner.prepared.dividend))}),
-    _divide("loop", "divides instead of a root", lambda o, m: {"is_root": Const(0, 1)}),
-    _divide("loop", "is always ready", lambda o, m: {"ready": Const(1, 1)}),
-    _divide("align", "does not see that a quotient is inexact", lambda o, m: {"divided": changed(
+    _divide(divide.DigitLoop, "divides instead of a root", lambda o, m: {"is_root": Const(0, 1)}),
+    Mutant("Divider", "warploom.tb.float.test_divide::random_operations", "loses a bit of each digit", _even,
+           part=divide.DigitStep),
+    _divide(divide.DigitLoop, "is always ready", lambda o, m: {"ready": Const(1, 1)}),
+    _divide(divide.Align, "does not see that a quotient is inexact", lambda o, m: {"divided": changed(
         m, o.divided, left=Mux(o.divided.is_float, 0, o.divided.left))}),
-    _divide("align", "has no subnormal quotients", lambda o, m: {"divided": changed(
+    _divide(divide.Align, "has no subnormal quotients", lambda o, m: {"divided": changed(
         m, o.divided, exponent=Mux(o.divided.exponent < 2, 2, o.divided.exponent))}),
-    _divide("round", "rounds to nearest only", lambda o, m: {"modes": changed(m, o.modes, rounding=Rounding.RN)}),
-    _divide("round", "flushes only subnormal words", lambda o, m: {
+    _divide(Round, "rounds to nearest only", lambda o, m: {"modes": changed(m, o.modes, rounding=Rounding.RN)}),
+    _divide(Round, "flushes only subnormal words", lambda o, m: {
         "modes": changed(m, o.modes, ftz=0), "word": _late(o.modes.ftz, o.inner.word)}),
 )

@@ -9,17 +9,19 @@ from amaranth.lib import wiring
 from warploom.arch.config import SmConfig
 from warploom.arch.l1 import LINE_BYTES, PORTS, Operation
 from warploom.rtl.l1.bank import CacheBank
+from warploom.rtl.l1.bus import AxiMaster
+from warploom.rtl.l1.crossbars import RequestCrossbar, ResponseCrossbar
 from warploom.rtl.l1.data_cache import DataCache
+from warploom.rtl.l1.operations import AtomicUnit
+from warploom.rtl.l1.reorder import ReorderBuffer
+from warploom.rtl.l1.round_robin import RoundRobin
 from warploom.rtl.l1.whole import L1
 from warploom.tb.l1.test_bank import BANK
 from warploom.tb.l1.test_data_cache import SMALL as SMALL_CACHE
 from warploom.tb.l1.test_whole import SMALL as SMALL_L1
-from warploom.tb.mutants import Mutant, Tampered
+from warploom.tb.mutants import Mutant, Part, Tampered
 
 Change = Callable[[Any, Module], None]
-
-NO_PROBE = {"probe": False}
-"""Without assertions, which would stop a simulation before the bench reports a mismatch."""
 
 
 def changed(unit: wiring.Component, change: Change) -> wiring.Component:
@@ -35,15 +37,15 @@ def changed(unit: wiring.Component, change: Change) -> wiring.Component:
     return unit
 
 
-def _bank(bug: str, make: Callable[[CacheBank], wiring.Component]) -> Mutant:
+def _bank(bug: str, make: Callable[[CacheBank], wiring.Component], part: Part | None = None) -> Mutant:
     def made(config: SmConfig) -> wiring.Component:
         return make(CacheBank(**BANK))
 
-    return Mutant("CacheBank", "warploom.tb.l1.test_bank", bug, made)
+    return Mutant("CacheBank", "warploom.tb.l1.test_bank", bug, made, part=part)
 
 
-def _driven(bug: str, change: Change) -> Mutant:
-    return _bank(bug, lambda bank: changed(bank, change))
+def _driven(bug: str, change: Change, part: Part | None = None) -> Mutant:
+    return _bank(bug, lambda bank: changed(bank, change), part)
 
 
 def _input(bug: str, port: str, value: Callable[[Any], Value]) -> Mutant:
@@ -62,6 +64,11 @@ def _signed(bank: Any, m: Module) -> None:
     atomic = m.submodules.atomic
     own = bank._own.operation
     m.d.comb += atomic.operation.eq(Mux(own == Operation.UMAX, Operation.MAX, own))
+
+
+def _merges(atomic: Any, m: Module) -> None:
+    with m.If(atomic.operation == Operation.AND):
+        m.d.comb += atomic.result.eq(atomic.old | atomic.data)
 
 
 def _always_swaps(bank: Any, m: Module) -> None:
@@ -100,14 +107,22 @@ def in_part(name: str, change: Change) -> Change:
     return lambda unit, m: changed(getattr(m.submodules, name), change) and None
 
 
-def _data_cache(bug: str, change: Change) -> Mutant:
+def _data_cache(bug: str, change: Change, part: Part | None = None) -> Mutant:
     return Mutant("DataCache", "warploom.tb.l1.test_data_cache", bug,
-                  lambda config: changed(DataCache(**{**SMALL_CACHE, **NO_PROBE}), change))
+                  lambda config: changed(DataCache(**SMALL_CACHE), change), part=part)
+
+
+def _requests(bug: str, change: Change, part: Part = RequestCrossbar) -> Mutant:
+    return _data_cache(bug, in_part("requests", change), part)
+
+
+def _responses(bug: str, change: Change, part: Part = ResponseCrossbar) -> Mutant:
+    return _data_cache(bug, in_part("responses", change), part)
 
 
 def _bus(bug: str, change: Change) -> Mutant:
     return Mutant("L1", "warploom.tb.l1.test_whole", bug,
-                  lambda config: changed(L1(**{**SMALL_L1, **NO_PROBE}), in_part("bus", change)))
+                  lambda config: changed(L1(**SMALL_L1), in_part("bus", change)), part=AxiMaster)
 
 
 def _same_slots(cache: Any, m: Module) -> None:
@@ -125,6 +140,16 @@ def _stuck(choice: str) -> Change:
         m.d.comb += getattr(m.submodules, choice).served.eq(0)
 
     return change
+
+
+def _repeats(choice: Any, m: Module) -> None:
+    """The one that was served last is the first of the next turn, too."""
+    with m.If(choice.served & choice.request.any()):
+        m.d.sync += choice.start.eq(choice.grant)
+
+
+def _one_slot(buffer: Any, m: Module) -> None:
+    m.d.sync += buffer.slot.eq(0)
 
 
 def _silent_errors(responses: Any, m: Module) -> None:
@@ -178,16 +203,19 @@ MUTANTS = (
     _driven("does not mark a line that a write brought", _clean_fill),
     _driven("keeps a line that memory refused", _forgotten_error),
     _driven("takes UMAX for MAX", _signed),
+    _driven("takes AND for OR", in_part("atomic", _merges), AtomicUnit),
     _driven("swaps always", _always_swaps),
     _driven("does not flush the last rows", _stops_early),
     _driven("keeps lines that were flushed", _keeps_lines),
     _driven("reports the last failure of a flush", _last_failure),
     _data_cache("gives port 1 the slots of port 0", _same_slots),
     _data_cache("sends requests without a free slot", _more_slots),
-    _data_cache("does not give the ports of bank 0 turns", in_part("requests", _stuck("choice_0"))),
-    _data_cache("does not give the banks turns", in_part("responses", _stuck("choice_9"))),
-    _data_cache("does not pass errors", in_part("responses", _silent_errors)),
-    _data_cache("loses answers of the upper banks", in_part("responses", _lost_answers)),
+    _requests("does not give the ports of bank 0 turns", _stuck("choice_0")),
+    _requests("gives a port two turns", in_part("choice_0", _repeats), RoundRobin),
+    _responses("does not give the banks turns", _stuck("choice_9")),
+    _responses("does not pass errors", _silent_errors),
+    _responses("loses answers of the upper banks", _lost_answers),
+    _responses("gives all requests of port 0 one slot", in_part("buffer_0", _one_slot), ReorderBuffer),
     _bus("ends an address before it is taken", _early_address),
     _bus("writes half of each beat", _half_written),
     _bus("reads three beats", _short_burst),

@@ -53,7 +53,7 @@ class SweepBench:
 
     def stimuli(self) -> Iterator[Stimulus]:
         """Launches of several strides, with few or many warps that end."""
-        issues, reads = busy(self._rng, 0.4), [busy(self._rng, 0.3) for _ in range(self._config.banks)]
+        offered, reads = busy(self._rng, 0.4), [busy(self._rng, 0.3) for _ in range(self._config.banks)]
         slots = self._config.warps if self._everywhere else -(-self._config.warps // self._config.banks)
         most = self._config.rows // slots
         for launch in range(LAUNCHES):
@@ -67,7 +67,7 @@ class SweepBench:
                 self._released = {bank for bank, active in enumerate(reads) if next(active)}
                 found = self._stepped & self._mapped.keys()
                 self._waiting |= {bank for bank, _ in found}
-                yield {"stride": self._stride, "issues": next(issues), "retired": sum(1 << slot for slot in retired),
+                yield {"stride": self._stride, "offered": next(offered), "retired": sum(1 << slot for slot in retired),
                        "waits": bool(self._waiting), "left": bool(self._waiting & self._released)}
                 cycle += 1
 
@@ -98,7 +98,7 @@ class SweepBench:
         for place in found:
             del self._mapped[place]
         self._stepped = {(bank, seen["row"]) for bank in range(self._config.banks) if seen["step"] >> bank & 1}
-        self._model.clock(retired=seen["retired"], issues=bool(seen["issues"]), released=self._released)
+        self._model.clock(retired=seen["retired"], offered=bool(seen["offered"]), released=self._released)
         self._checker.equal("registers", set(self._mapped), {(bank, row) for bank, row, _ in self._table.mapped()})
         ending = seen["sweeping"] | seen["retired"]
         self._checker.holds("a slot that is not swept has no registers", all(
@@ -112,7 +112,7 @@ class SweepBench:
         hit("several slots wait", sweeping & sweeping - 1)
         hit("retires while another one is swept", seen["retired"] and sweeping)
         hit("retires as another one ends", self._retired and self._sweeping & ~sweeping)
-        hit("an instruction delays a step", sweeping and seen["issues"] and not seen["waits"])
+        hit("an instruction delays a step", sweeping and seen["offered"] and not seen["waits"])
         hit("a row waits for one that was read", seen["left"])
         hit("steps in successive cycles", seen["step"] and before)
         hit("a step finds a register", found)

@@ -19,6 +19,12 @@ MOST_LANES = 32
 CLASSES = {timing_class.name.lower(): timing_class for timing_class in TimingClass}
 """The timing classes by their names in configurations."""
 
+LANE_CLASSES = frozenset(kind.name.lower() for kind in TimingClass if kind <= TimingClass.INT_MAD)
+"""The classes of the operations of the integer lanes."""
+
+MINIMUM_LATENCY = 4
+"""Cycles from dispatch to write-back of the fastest instruction: three execution stages, then write-back."""
+
 MOST_PIPES = 16
 """Pipes of a machine, at most: each may have a write path and a dispatch port of its own."""
 

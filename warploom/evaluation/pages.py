@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from warploom.evaluation.assumptions import FIGURES
@@ -36,6 +37,12 @@ class Quantity(NamedTuple):
     def ours(self) -> dict[str, float]:
         """The means by the heads of their columns."""
         return self.averages if len(self.averages) > 1 else {"ours": self.average}
+
+
+    def only(self, workloads: Sequence[str]) -> "Quantity":
+        """The same of these workloads alone, with the mean over them."""
+        kernels = {name: self.kernels[name] for name in workloads}
+        return Quantity(kernels, fmean(kernels.values()), self.published, {})
 
 
 Row = tuple[str, Sequence[Quantity]]
@@ -123,6 +130,13 @@ def grid(head: Sequence[str], rows: Iterable[Row]) -> str:
 def records(experiment: str, key: str, columns: Sequence[str]) -> str:
     """A table of the records that a document has at a key."""
     return table(columns, [[_cell(record[column]) for column in columns] for record in document(experiment)[key]])
+
+
+def turned(experiment: str, key: str, head: str, names: Sequence[str]) -> str:
+    """The same records with a column for each, under what they have at `head`, and a line for each of the names."""
+    found = document(experiment)[key]
+    return table([head, *(str(record[head]) for record in found)],
+                 [[name, *(_cell(record[name]) for record in found)] for name in names])
 
 
 def units(key: str, labels: Mapping[str, str]) -> str:
