@@ -33,7 +33,11 @@ class L1(wiring.Component):
 
     def __init__(self, *, lines: int = LINES, fetch_bits: int = 64, beat_bits: int = BEAT_BITS,
                  probe: bool = False) -> None:
-        self._lines, self._fetch_bits, self._beat_bits, self._probe = lines, fetch_bits, beat_bits, probe
+        self._probe = probe
+        self._data = DataCache(lines=lines, beat_bits=beat_bits, probe=probe)
+        self._instructions = CacheBank(lines=lines, word_bits=fetch_bits, writable=False, beat_bits=beat_bits,
+                                       probe=probe)
+        self._bus = AxiMaster(beat_bits=beat_bits, probe=probe)
         super().__init__({
             **DATA_PORTS,
             "fetch": In(request_stream(FETCH_FIELDS)),
@@ -44,10 +48,7 @@ class L1(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        data = DataCache(lines=self._lines, beat_bits=self._beat_bits, probe=self._probe)
-        instructions = CacheBank(lines=self._lines, word_bits=self._fetch_bits, writable=False,
-                                 beat_bits=self._beat_bits, probe=self._probe)
-        bus = AxiMaster(beat_bits=self._beat_bits, probe=self._probe)
+        data, instructions, bus = self._data, self._instructions, self._bus
         for name, part in (("data_cache", data), ("instruction_cache", instructions), ("axi_master", bus)):
             m.submodules[name] = share(platform, name, part)
         connect_ports(m, self, data)

@@ -1,7 +1,7 @@
 """Planted bugs in the engine's L1: each bench must catch its own."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from amaranth import Const, Module, Mux, Value
 from amaranth.lib import wiring
@@ -121,8 +121,12 @@ def _responses(bug: str, change: Change, part: Part = ResponseCrossbar) -> Mutan
 
 
 def _bus(bug: str, change: Change) -> Mutant:
-    return Mutant("L1", "warploom.tb.l1.test_whole", bug,
-                  lambda config: changed(L1(**SMALL_L1), in_part("bus", change)), part=AxiMaster)
+    def made(config: SmConfig) -> wiring.Component:
+        unit: Any = L1(**SMALL_L1)
+        changed(unit._bus, change)
+        return cast(wiring.Component, unit)
+
+    return Mutant("L1", "warploom.tb.l1.test_whole", bug, made, part=AxiMaster)
 
 
 def _same_slots(cache: Any, m: Module) -> None:
