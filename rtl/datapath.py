@@ -144,12 +144,13 @@ class Datapath(wiring.Component):
         return self.operands.memory if self._config.writes_back else self.register_file.memory
 
     def _connect_issue(self, m: Module) -> None:
-        """Connect instructions to the operand store; with the affine unit, without their compact slots."""
+        """Connect instructions to the part that takes them first: the stage that renames registers, the sets of the
+        affine unit, or the operand store."""
         operands, first = self.operands, self.rename_stage or self.operands
         m.d.comb += first.stride.eq(self.stride)
-        for port, name in enumerate(issue_names(self._config)) if self.rename_stage is None else ():
-            issue, inner = getattr(self, name), operands.issue[port]
-            m.d.comb += [inner.valid.eq(issue.valid), inner.payload.eq(issue.payload)]
+        taken = [self.rename_stage.issue] if self.rename_stage else (self.affine_sets or operands).issue
+        for name, inner in zip(issue_names(self._config), taken, strict=True):
+            connect(m, flipped(getattr(self, name)), inner)
         if self._config.has_window:
             m.d.comb += self.free_entries.eq(operands.free_entries)
         if self._with_probe and self._config.has_unallocated:
@@ -161,7 +162,7 @@ class Datapath(wiring.Component):
             if self._config.issue_ports > 1:
                 m.d.comb += operands.first_port.eq(self.first_port)
         elif self._config.issue_inputs == 1:
-            m.d.comb += self.issue.ready.eq(first.free_collectors)
+            m.d.comb += self.issue.ready.eq(first.free_collectors)  # no part of its own has a `ready`
         if self.rename_stage is not None:
             renaming.join(m, self._config, self.rename_stage, self, operands=operands,
                           released=self.register_file.released)

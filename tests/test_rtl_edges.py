@@ -32,7 +32,7 @@ SLOTS = {
     "register_file.writeback": {"result_mem", "done_mem", "write", "renewal", "latches", *ON_RESULTS},
     "register_file.metadata_table": {"lookup", "renewal"},
     "pipes": {"dispatch", "outside", "outside_sp", "result_sp"},
-    "affine_sets": {"attempt_0", "outcome_0", "uniform_0", "uniform_result_0", "compact"},
+    "affine_sets": {"attempt_0", "outcome_0", "uniform_0", "uniform_result_0", "compact", "issue", "generic"},
 }
 
 WINDOWS = {
@@ -64,8 +64,6 @@ SETTINGS = {
 }
 
 BY_HAND = {
-    ("operands", "issue"): "with compact slots the operand store sees an instruction without them",
-    ("rename_stage", "issue"): "the instruction at the port waits for a collector, not for the stage",
     ("operands.collectors", "instruction"): "it is made of the instruction at the port and of what is looked up",
     ("operands.collectors.collectors.0", "instruction"): "of slots: that of the issue port which a collector serves",
     ("operands.collectors.collectors.0", "read"): "of windows: one read at a time, spread over the ports of all banks",

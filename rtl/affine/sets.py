@@ -40,12 +40,15 @@ class AffineSets(wiring.Component):
     uniform_0, uniform_result_0, ... : attempts for the uniform unit, and its results, in a fixed cycle.
     registers : registers of a thread; static during a launch.
     issue : the instruction at each issue input of the datapath.
+    generic : the same without reads of compact slots, for the operand store.
     compact : for each input, its compact slots, and whether it is taken (`warploom.rtl.ports.compact`).
     """
 
     def __init__(self, *, config: SmConfig) -> None:
         super().__init__({
-            **edges(config), "registers": In(8), "issue": In(issue_layout(config)).array(config.issue_inputs),
+            **edges(config), "registers": In(8),
+            "issue": In(unstoppable(issue_layout(config))).array(config.issue_inputs),
+            "generic": Out(unstoppable(issue_layout(config))).array(config.issue_inputs),
             "compact": Out(ports.compact()).array(config.issue_inputs),
         })
         self._config = config
@@ -64,7 +67,7 @@ class AffineSets(wiring.Component):
 
     def _look_up(self, m: Module, number: int) -> None:
         """Of the sets whose schedulers the port of an input serves, the one of the warp looks up the instruction."""
-        issue, compact, count = self.issue[number], self.compact[number], self._config.issue_ports
+        issue, compact, count = self.issue[number].payload, self.compact[number], self._config.issue_ports
         port, place = divmod(number, self._config.issue_per_warp)
         looking, found = ("first", "compact_first") if self._config.has_pairs and not place else ("lookup", "compact")
         units, ports_bits = self.units[port::count], exact_log2(count)
@@ -81,4 +84,7 @@ class AffineSets(wiring.Component):
         m.d.comb += [
             compact.slots.compact.eq(merge(mine, [getattr(unit, found) for unit in units])),
             Value.cast(compact.slots["values"]).eq(merge(was_mine, [Value.cast(unit.values) for unit in units])),
+            self.generic[number].valid.eq(self.issue[number].valid),
+            self.generic[number].payload.eq(issue),
+            self.generic[number].payload.reads.eq(issue.reads & ~compact.slots.compact),
         ]

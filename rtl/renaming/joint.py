@@ -10,12 +10,9 @@ from warploom.rtl.renaming.stage import RenameStage, edges
 
 
 def join(m: Module, config: SmConfig, stage: RenameStage, outer: Any, *, operands: Any, released: Value) -> None:
-    """Connect the stage between the issue port of the datapath `outer` and the operand store. `released` are rows of
-    the register file."""
+    """Connect the stage of the datapath `outer` to the operand store. `released` are rows of the register file."""
     connect(m, stage.renamed, operands.issue[0])
     m.d.comb += [
-        stage.issue.valid.eq(outer.issue.valid),
-        stage.issue.payload.eq(outer.issue.payload),
         stage.free.eq(operands.free_collectors),
         operands.address[0].eq(stage.address),
         stage.released.eq(released),

@@ -33,7 +33,7 @@ def _reading(sets: Any, m: Module) -> None:
 
 def _hurried(sets: Any, m: Module) -> None:
     """Values are taken from the set of the next instruction."""
-    odd, values = sets.issue[0].warp[0], [Value.cast(unit.values) for unit in sets.units]
+    odd, values = sets.issue[0].payload.warp[0], [Value.cast(unit.values) for unit in sets.units]
     m.d.comb += Value.cast(sets.compact[0].slots["values"]).eq(merge([~odd, odd], values))
 
 
