@@ -68,10 +68,8 @@ class StoredFields(TypedDict, total=False):
     reorder: int
 
 
-class DispatchFields(IssueFields):
-    """The fields of a dispatch port (`interfaces.dispatch_fields`), and those of the issue port that it does not have:
-    the instruction, extended by the address and the metadata of its destination. `operands` are three 1024-bit words;
-    `trivial`, with gating, has a port of its own."""
+class DestinationFields(TypedDict):
+    """The address of a destination, and its metadata if there are several stored forms."""
 
     bank: int
     row: int
@@ -82,25 +80,23 @@ class DispatchFields(IssueFields):
     sign: NotRequired[int]
     zero: NotRequired[int]
     reorder: NotRequired[int]
+
+
+class DispatchFields(IssueFields, DestinationFields):
+    """The fields of a dispatch port (`interfaces.dispatch_fields`), and those of the issue port that it does not have:
+    the instruction, extended by the address and the metadata of its destination. `operands` are three 1024-bit words;
+    `trivial`, with gating, has a port of its own."""
+
     collector: int
     operands: tuple[int, int, int]
     trivial: NotRequired[int]
 
 
-class Result(TypedDict):
+class Result(DestinationFields):
     """The fields of a result port (`interfaces.result_fields`) and `data`, the 1024-bit word."""
 
     tag: int
     writes: int
-    bank: int
-    row: int
-    left: int
-    group: int
-    entry: int
-    size: NotRequired[int]
-    sign: NotRequired[int]
-    zero: NotRequired[int]
-    reorder: NotRequired[int]
     lanes: int
     full: int
     pred: int
