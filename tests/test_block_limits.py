@@ -10,6 +10,8 @@ from warploom.arch.errors import ConfigError
 from warploom.arch.gpu import GpuConfig
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Access, Space
+from warploom.evaluation import tfet
+from warploom.evaluation.simulations import Case, timed
 from warploom.golden_model.front_end.decisions import demand_of
 from warploom.golden_model.front_end.issue import Issue
 from warploom.golden_model.front_end.stalls import READY, Stall
@@ -105,6 +107,17 @@ def test_an_sm_that_waits_gets_fewer_blocks(monkeypatch: pytest.MonkeyPatch) -> 
     assert limited.summed.warp_instructions == free.summed.warp_instructions
     monkeypatch.setattr(Sm, "next_event", lambda sm: sm.cycle + 1)
     assert loading(DYNCTA) == limited
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("workload", ["transpose", "srad"])
+def test_programs_wait_too_little_for_a_lower_limit(workload: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that wait most, so that the figures of DYNCTA are those of its machine without it."""
+    falling: list[bool] = []
+    monkeypatch.setattr(Limit, "change", lambda limit, *, falls, rises: falling.append(falls))
+    machine = tfet.configurations(GpuConfig.preset("tfet_gpu"), ())[tfet.DYNCTA]
+    timed(Case(workload, "default", tfet.DYNCTA, machine, 12))
+    assert falling and not any(falling)
 
 
 @pytest.mark.parametrize(("settings", "message"), [
