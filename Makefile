@@ -88,8 +88,8 @@ results: $(STAMP)  ## run the experiments and commit their figures to docs/resul
 	$(VENV)/bin/warploom evaluate tfet_bounds --blocks 12 --workloads transpose,backprop \
 	  --json build/results/tfet_bounds.json
 	$(VENV)/bin/warploom evaluate tfet_sms --blocks 64 --workloads $(INTENSIVE) --json build/results/tfet_sms.json
-	$(VENV)/bin/warploom evaluate tfet_sms --workloads $(INTENSIVE) --set sms=15 --set slices=6 --set channels=6 \
-	  --set mesh_columns=5 --json build/results/tfet_sms_15.json
+	$(VENV)/bin/warploom evaluate tfet_sms --blocks 240 --workloads $(INTENSIVE) --set sms=15 --set slices=6 \
+	  --set channels=6 --set mesh_columns=5 --json build/results/tfet_sms_15.json
 	$(VENV)/bin/warploom evaluate tfet_power --json build/results/tfet_power.json
 	$(VENV)/bin/python -m warploom.evaluation.pages build/results/*.json
 
