@@ -55,6 +55,8 @@ class KernelRun:
         finally:
             if sm.decisions.counts is not None:
                 comparison.checks["expansions"] = sm.decisions.counts.expansions
+            if sm.datapath.slow is not None:
+                comparison.checks["slow"] = sm.datapath.slow.reads + sm.datapath.slow.writes
             outcome |= {"checks": comparison.checks, "warp_instructions": self._trace.warp_instructions}
 
     def _check_amount(self) -> None:

@@ -1,6 +1,7 @@
 """Random kernels on hardware that renames registers, in lockstep with the cycle model, by replay. Registers that
 have a row in the end are read back from it."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -8,27 +9,54 @@ from random_case import Case
 from random_programs import each
 from test_renamed_programs import FULL, REPLACED
 
+from warploom import running
 from warploom.arch.mechanisms import cores
 from warploom.kernels.launchfile import load
 from warploom.origin import ROOT
-from warploom.tb.lockstep import REPLAY, lockstep
+from warploom.tb.lockstep import REPLAY, Lockstep, lockstep
 
 FOLDER = ROOT / "build" / "random_programs" / "renaming"
 SETTINGS = cores("renaming")["renaming"]
 
 
-def run(case: Case, seed: int) -> None:
+def run(case: Case, seed: int) -> Lockstep:
     """A kernel on a core that has few slow rows, and a stall predictor."""
     done = lockstep(replace(case, preset="small", settings=SETTINGS).config, case.save(FOLDER), seed, replay=True)
     assert done.by == REPLAY
     assert done.checks["cycles"] >= done.cycles > 0
+    return done
+
+
+def compared(count: int, seed: int, record: Callable[[str, int], None], mark: str = "") -> dict[str, int]:
+    """What so many random programs did together, which is also recorded. A `mark`, a line of PTX, makes them others."""
+    runs: list[Lockstep] = []
+    each(lambda case: runs.append(run(replace(case, body=case.body + mark), seed)), count, seed, bypasses=["off"])
+    sums = {"programs": len(runs), "cycles": sum(one.cycles for one in runs),
+            "registers": sum(one.registers for one in runs), "slow": sum(one.checks["slow"] for one in runs)}
+    for name, value in sums.items():
+        record(name, value)
+    return sums
 
 
 @pytest.mark.rtl
 @pytest.mark.long
-def test_random_programs(seed: int) -> None:
-    """With nested divergence and early exits."""
-    each(lambda case: run(case, seed), 1000, seed, bypasses=["off"])
+def test_random_programs(seed: int, record_property: Callable[[str, int], None]) -> None:
+    """With nested divergence and early exits. Some registers keep their row to the end, and rows of both kinds are
+    accessed."""
+    found = compared(1000, seed, record_property)
+    assert min(found.values()) > 0, found
+
+
+@pytest.mark.rtl
+@pytest.mark.long
+def test_every_register_keeps_its_row(
+    seed: int, record_property: Callable[[str, int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without last reads a register is mapped from its first write until its warp is swept, so that most of the last
+    warps' are read back."""
+    monkeypatch.setattr(running, "annotate_for", lambda program, config: program)
+    found = compared(100, seed, record_property, "// without last reads\n")
+    assert found["registers"] > found["programs"], found
 
 
 @pytest.mark.rtl
