@@ -3,6 +3,7 @@ have a row in the end are read back from it."""
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from random_case import Case
@@ -19,18 +20,20 @@ FOLDER = ROOT / "build" / "random_programs" / "renaming"
 SETTINGS = cores("renaming")["renaming"]
 
 
-def run(case: Case, seed: int) -> Lockstep:
+def run(case: Case, folder: Path, seed: int) -> Lockstep:
     """A kernel on a core that has few slow rows, and a stall predictor."""
-    done = lockstep(replace(case, preset="small", settings=SETTINGS).config, case.save(FOLDER), seed, replay=True)
+    done = lockstep(replace(case, preset="small", settings=SETTINGS).config, case.save(folder), seed, replay=True)
     assert done.by == REPLAY
     assert done.checks["cycles"] >= done.cycles > 0
     return done
 
 
-def compared(count: int, seed: int, record: Callable[[str, int], None], mark: str = "") -> dict[str, int]:
-    """What so many random programs did together, which is also recorded. A `mark`, a line of PTX, makes them others."""
+def compared(kind: str, count: int, seed: int, record: Callable[[str, int], None]) -> dict[str, int]:
+    """What so many random programs did together, which is also recorded. Those of each kind are other programs, by a
+    line of comment, and have a folder of their own."""
     runs: list[Lockstep] = []
-    each(lambda case: runs.append(run(replace(case, body=case.body + mark), seed)), count, seed, bypasses=["off"])
+    each(lambda case: runs.append(run(replace(case, body=f"{case.body}// {kind}\n"), FOLDER / kind, seed)), count, seed,
+         bypasses=["off"])
     sums = {"programs": len(runs), "cycles": sum(one.cycles for one in runs),
             "registers": sum(one.registers for one in runs), "slow": sum(one.checks["slow"] for one in runs)}
     for name, value in sums.items():
@@ -43,7 +46,7 @@ def compared(count: int, seed: int, record: Callable[[str, int], None], mark: st
 def test_random_programs(seed: int, record_property: Callable[[str, int], None]) -> None:
     """With nested divergence and early exits. Some registers keep their row to the end, and rows of both kinds are
     accessed."""
-    found = compared(1000, seed, record_property)
+    found = compared("with last reads", 1000, seed, record_property)
     assert min(found.values()) > 0, found
 
 
@@ -55,7 +58,7 @@ def test_every_register_keeps_its_row(
     """Without last reads a register is mapped from its first write until its warp is swept, so that most of the last
     warps' are read back."""
     monkeypatch.setattr(running, "annotate_for", lambda program, config: program)
-    found = compared(100, seed, record_property, "// without last reads\n")
+    found = compared("without last reads", 100, seed, record_property)
     assert found["registers"] > found["programs"], found
 
 
