@@ -8,6 +8,7 @@ import random
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from barrel import Barrel, program_of, trace_of
@@ -131,6 +132,16 @@ def test_random_kernels(count: int, seed: int) -> None:
     except AssertionError:
         each(lambda case: replay(steps_of(case), seed), count, seed, bypasses=["off"])
         raise
+
+
+STORED = sorted((Path(__file__).parent / "hint_kernels").glob("*.ptx"))
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
+def test_kernels_that_failed(path: Path, seed: int) -> None:
+    """`sides_join`: an instruction before the reconvergence point, while the other side waits, took an entry."""
+    replay(steps_of(Case.read(path)), seed)
 
 
 # ------------------------------------------------------------ storage

@@ -161,11 +161,11 @@ class HintOrder:
         walk, counts = detour.warp.walk, self.counts
         pc = walk.pc
         if self._is_branch(pc):
-            if detour.stack.diverges(walk.lanes):
-                counts.ended_divergence += 1
-                return self._return(detour)
             taken, branch = walk.lanes != 0, self._branches[pc]
             target, came = (branch.taken, self._code[pc].imm) if taken else (branch.following, pc + 1)
+            if detour.stack.diverges(walk.lanes) or came == detour.stack.reconverge:
+                counts.ended_divergence += 1
+                return self._return(detour)
             entry = Entry.branch(pc - detour.base, came - detour.base)
         else:
             hint = self._hints[pc]
@@ -183,9 +183,9 @@ class HintOrder:
 
     def _turn(self, detour: Detour, came: int, target: int) -> Static | None:
         """Turn to the instruction at a target, to which the warp comes from the pc `came` on in a straight line; None
-        if sides join there."""
+        if sides join on the way, or behind it."""
         pc = detour.base + target
-        if came <= detour.stack.reconverge <= pc:
+        if came <= detour.stack.reconverge <= pc + 1:
             self.counts.ended_join += 1
             return None
         detour.distance += 1 + pc - came

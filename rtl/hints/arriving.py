@@ -31,11 +31,11 @@ class Arriving(wiring.Component):
         limit = 1 << TARGET_BITS - 1
         distance, join = Signal(PC_BITS + 1), Signal(JOIN)
         m.d.comb += [
-            distance.eq(point.stack.reconverge - point.base),
+            distance.eq(point.stack.reconverge - point.base - 1),
             join.eq(Mux(distance.as_signed() >= limit, limit,
                         Mux(distance.as_signed() < -limit, -limit - 1, distance.as_signed()))),
             self.pc.eq(point.base + target),
             self.sides.join.eq(join),
-            self.sides.first.eq((point.base < point.stack.reconverge) & (point.stack.reconverge <= self.pc)),
+            self.sides.first.eq((distance.as_signed() >= 0) & (join <= target)),
         ]
         return m

@@ -25,7 +25,7 @@ class Collecting(wiring.Component):
     issue : the instruction.
     point, sides : the stall point of its warp.
     entries : those that its warp has.
-    diverges : it is a branch that a part of the lanes takes: it takes no entry.
+    diverges : it is a branch that a part of the lanes takes, or that leads to where sides join: it takes no entry.
     taken : its entry.
     pc : the instruction that its hint names.
     goes_on : hint mode does.
@@ -59,7 +59,8 @@ class Collecting(wiring.Component):
             Cat(entry.dst, entry.renamed).eq(Mux(issue.branch, leads, Cat(issue.dst, hint.dst))),
             entry.control.eq(issue.branch),
             self.taken.ready.eq(issue.branch | (hint.dst == RZ)),
-            self.diverges.eq(issue.branch & any_lane & (issue.lanes != point.stack.active)),
+            self.diverges.eq(issue.branch & (any_lane & (issue.lanes != point.stack.active)
+                                             | (issue.to == point.stack.reconverge))),
             joins.eq((issue.to <= point.stack.reconverge) & (self.sides.join <= target)),
             is_full.eq(self.entries[COLLECTED - 2].valid),
             self.goes_on.eq(~self.diverges & target.any() & ~is_full & ~joins),

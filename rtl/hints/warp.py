@@ -20,8 +20,8 @@ POINT = data.StructLayout({"base": PC_BITS, "stack": STACK})
 """A stall point, and the stack entry there."""
 
 SIDES = data.StructLayout({"join": JOIN, "first": 1})
-"""Where sides join: the offset of the reconvergence point, and whether it is on the way to the first instruction of the
-group."""
+"""Where sides join: the offset of the instruction before the reconvergence point, and whether it is on the way to the
+first instruction of the group, or is this one."""
 
 SETTLED = data.StructLayout({"point": POINT, "sides": SIDES})
 
