@@ -18,6 +18,7 @@ from warploom.golden_model.front_end.simt import Walk
 from warploom.golden_model.front_end.stalls import READY
 from warploom.golden_model.front_end.warps import Block, Warp
 from warploom.golden_model.hints.order import HintCounts, HintOrder
+from warploom.golden_model.hints.stack import SimtStack
 from warploom.golden_model.trace import NONE, Trace, WarpTrace
 from warploom.tb.hints.recorder import Recorder, Step
 
@@ -119,6 +120,14 @@ def joining_code() -> list[Instruction]:
             _sum(3, CONSTANT), _sum(4, CONSTANT), _sum(5, CONSTANT), Instruction(op=Op.EXIT)]
 
 
+def sides_code(taken_first: bool) -> list[Instruction]:
+    """The same on both sides of a branch, whose groups come to the point at which the sides join: by a branch on one
+    side, on the other one by a sum."""
+    return [Instruction(op=Op.BRA, imm=5, reconverge=9, guard=0, taken_first=taken_first),
+            _load(0), _sum(1, 0), _sum(2, CONSTANT), Instruction(op=Op.BRA, imm=9, reconverge=9),
+            _load(0), _sum(1, 0), _sum(2, CONSTANT), _sum(3, CONSTANT), _sum(4, CONSTANT), Instruction(op=Op.EXIT)]
+
+
 def _load(dst: int) -> Instruction:
     return Instruction(op=Op.LD, dst=dst, src=(CONSTANT, RZ, RZ), space=Space.GLOBAL)
 
@@ -153,24 +162,17 @@ def _simple(rng: random.Random) -> Instruction:
 
 
 def random_path(code: Sequence[Instruction], rng: random.Random) -> Iterator[tuple[int, int]]:
-    """The pcs and lanes of a warp: a branch is taken by all lanes, by none, or by some, which wait for the others."""
-    pc, active, waits = 0, LIVE, len(code)
-    while pc < len(code):
-        if pc == waits:
-            active = LIVE
-        instruction = code[pc]
-        lanes = active
+    """The pcs and lanes of a warp: a branch is taken by all active lanes, by none, or by some."""
+    stack = SimtStack(LIVE)
+    while code[stack.pc].op is not Op.EXIT:
+        instruction, lanes = code[stack.pc], stack.active
         if instruction.op is Op.BRA and instruction.guarded:
-            lanes = rng.choice((0, 0, active, rng.getrandbits(31) | 1))
+            lanes = rng.choice((0, 0, lanes, lanes & rng.getrandbits(32)))
         elif instruction.guarded:
-            lanes = active & rng.getrandbits(32)
-        yield pc, lanes
-        if instruction.op is Op.BRA and lanes == active:
-            pc = instruction.imm
-            continue
-        if instruction.op is Op.BRA and lanes:
-            active, waits = active & ~lanes, instruction.imm
-        pc += 1
+            lanes &= rng.getrandbits(32)
+        yield stack.pc, lanes
+        stack.step(instruction, lanes)
+    yield stack.pc, stack.active
 
 
 def trace_of(program: Program, path: Sequence[tuple[int, int]]) -> Trace:

@@ -48,6 +48,12 @@ def _every_warp(member: str) -> Make:
     return miswired("", fault, HintUnit)
 
 
+def _divided(part: Any) -> Value:
+    """Whether only a part of the lanes takes a branch."""
+    lanes = part.issue.lanes
+    return part.issue.branch & lanes.any() & (lanes != part.point.stack.active)
+
+
 MUTANTS = tuple(Mutant("HintUnit", BENCH, bug, make) for bug, make in (
     ("passes one instruction at a time", _input("passing", "linked", lambda unit: 0)),
     ("does not stop at a copy", _output("passing", "copy", lambda part: 0)),
@@ -61,6 +67,7 @@ MUTANTS = tuple(Mutant("HintUnit", BENCH, bug, make) for bug, make in (
     ("does not see that sides join at once", _output("arriving", "sides.first", lambda part: 0)),
     ("does not see that sides join", _input("collecting", "sides.join", lambda unit: 255)),
     ("does not see that lanes diverge", _output("collecting", "diverges", lambda part: 0)),
+    ("takes an entry for a branch to where sides join", _output("collecting", "diverges", _divided)),
     ("keeps for a branch what follows it", _input("collecting", "issue.to", lambda unit: unit.issue.pc + 1)),
     ("takes results for written", _output("collecting", "taken.ready", lambda part: 1)),
     ("never ends a full group", _input("collecting", "entries", lambda unit: 0)),

@@ -17,7 +17,7 @@ from warploom.kernels.library import kernel
 from warploom.running import run
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, exercise, source
-from warploom.tb.hints.machine import Machine, joining_code, lopsided_code, random_code
+from warploom.tb.hints.machine import Machine, joining_code, lopsided_code, random_code, sides_code
 from warploom.tb.hints.recorder import Step, record
 from warploom.tb.observation import Probe
 
@@ -104,7 +104,8 @@ def recorded(config: SmConfig, names: Sequence[str], rng: random.Random) -> list
 async def random_programs(dut: cocotb.handle.SimHandleBase) -> None:
     """Random programs with random latencies, which cover everything."""
     ports, rng = Ports(dut), source()
-    codes = [lopsided_code(), joining_code(), *(random_code(rng) for _ in range(PROGRAMS))]
+    codes = [lopsided_code(), joining_code(), sides_code(False), sides_code(True),
+             *(random_code(rng) for _ in range(PROGRAMS))]
     machines = [Machine(code, rng, warps=hinted_warps(ports.config), pipes=len(ports.config.pipes)) for code in codes]
     coverage = Coverage(*POINTS)
     for machine in machines:
