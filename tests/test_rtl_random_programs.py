@@ -1,5 +1,5 @@
-"""Random kernels on hardware with windows or affine units, in lockstep with the cycle model: a few, and twenty for each
-core in the long regression, which has more cores.
+"""Random kernels on hardware, in lockstep with the cycle model: a few and twenty for each core with windows or affine
+units, and a few for each core of the covering arrays of all machines.
 
 The kernels of a core run in one simulation. If it fails, they run one by one until the simplest failing one is found.
 """
@@ -11,8 +11,10 @@ import pytest
 from random_case import Case
 from random_programs import each, samples
 
-from warploom.arch.mechanisms import cores
+from warploom.arch.config import SmConfig, presets
+from warploom.arch.mechanisms import Settings, cores
 from warploom.origin import ROOT
+from warploom.tb.combinations import AXES, covering_array
 from warploom.tb.lockstep import lockstep_all
 from warploom.tb.test_datapath import for_each
 
@@ -20,23 +22,25 @@ FOLDER = ROOT / "build" / "random_programs"
 STORED = sorted((Path(__file__).parent / "programs" / "machine").glob("*.ptx"))
 SOME, MANY = 6, 20
 SETTINGS = cores("bypassing", "affine")
+PARTS = 4
+"""Tests of an array, which workers share."""
 
 
-def run(core: str, name: str, cases: list[Case], seed: int) -> None:
-    """Run the kernels of the cases on a core; `name` distinguishes their folders from those of other tests."""
-    moved = [replace(case, preset="small", settings=SETTINGS[core]) for case in cases]
-    prefix = f"{name} {core}".replace(" ", "_")
+def run(name: str, cases: list[Case], seed: int, settings: Settings, preset: str = "small") -> None:
+    """Run the kernels of the cases on a core, in folders with this name, which no other core has."""
+    moved = [replace(case, preset=preset, settings=settings) for case in cases]
+    prefix = name.replace(" ", "_")
     files = [case.save(FOLDER / f"{prefix}_{number}") for number, case in enumerate(moved)]
     done = lockstep_all(moved[0].config, files, seed)
     assert all(kernel.checks["operands"] > 0 for kernel in done)
 
 
-def run_random(core: str, name: str, count: int, seed: int) -> None:
+def run_random(name: str, count: int, seed: int, settings: Settings, preset: str = "small") -> None:
     """Run this number of random kernels, selected by the seed."""
     try:
-        run(core, name, samples(count, seed), seed)
+        run(name, samples(count, seed), seed, settings, preset)
     except AssertionError:
-        each(lambda case: run(core, name, [case], seed), count, seed)
+        each(lambda case: run(name, [case], seed, settings, preset), count, seed)
         raise
 
 
@@ -44,18 +48,30 @@ def run_random(core: str, name: str, count: int, seed: int) -> None:
 @pytest.mark.rtl
 @for_each(SETTINGS)
 def test_some_random_programs(core: str, seed: int) -> None:
-    run_random(core, "some", SOME, seed)
+    run_random(f"some {core}", SOME, seed, SETTINGS[core])
 
 
 @pytest.mark.rtl
 @pytest.mark.long
 @for_each(SETTINGS)
 def test_many_random_programs(core: str, seed: int) -> None:
-    run_random(core, "many", MANY, seed)
+    run_random(f"many {core}", MANY, seed, SETTINGS[core])
+
+
+@pytest.mark.rtl
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("preset", presets())
+def test_random_programs_on_an_array(preset: str, part: int, seed: int) -> None:
+    """Each legal pair of settings, with the issue ports, pipes and collectors of this machine."""
+    for number, config in enumerate(covering_array(SmConfig.preset(preset))[part::PARTS]):
+        settings = tuple(f"{axis}={getattr(config, axis)}" for axis in AXES)
+        print(preset, *settings, flush=True)
+        run_random(f"array {preset} {part} {number}", SOME, seed + number, settings, preset)
 
 
 @pytest.mark.long
 @pytest.mark.rtl
 @for_each(SETTINGS)
 def test_stored_programs(core: str, seed: int) -> None:
-    run(core, "stored", [Case.read(path) for path in STORED], seed)
+    run(f"stored {core}", [Case.read(path) for path in STORED], seed, SETTINGS[core])
