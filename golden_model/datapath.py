@@ -50,7 +50,7 @@ class Datapath:
         self.sent: Sequence[DispatchFields | None] = self._nothing
         self.dispatch: Sequence[DispatchFields | None] = self._nothing
         self.leaving: Sequence[DispatchFields] = ()  # the instructions of `dispatch`
-        self._executing: Sequence[DispatchFields] = ()  # those of `sent` for the integer lanes
+        self._arriving: Sequence[DispatchFields] = ()  # those of `sent`
         self._addresses = Placement(config, stride)
         self._parts = Gathered(register_file, operands, self.queues, affine)
         self.observed = (
@@ -59,6 +59,8 @@ class Datapath:
             *(f"{writer}_done_{name}" for writer in config.writers for name in ("valid", "tag")))
         self._no_results: Sequence[Result | None] = (None,) * len(config.pipes)
         self._per_port = config.issue_per_warp
+        self._results_of = list(enumerate(unit.results for unit in self.integer))  # by pipe: its results, by cycle
+        self._has_windows = config.has_window  # which let latches wait, and do not show completions of evictions
         self.renaming = operands if isinstance(operands, RenameStage) else None
         """The stage that renames registers, if there is one."""
         self.slow = register_file.arbiter.slow if config.tfet_rows else None
@@ -69,16 +71,22 @@ class Datapath:
     def settle(self) -> None:
         """The wires of this cycle, from the registers alone."""
         operands, register_file = self.operands, self.register_file
-        register_file.writeback.held_back = operands.hold_back()
+        if self._has_windows:
+            register_file.writeback.held_back = operands.hold_back()
         register_file.arbitrate()
-        self.done, self.ready = operands.completed(register_file.done), register_file.ready
+        self.done, self.ready = register_file.done, register_file.ready
+        if self._has_windows:
+            self.done = operands.completed(self.done)
         chosen = self._chosen = operands.choose()
         if chosen is operands.dispatcher.nobody:
             self.dispatch, self.leaving = self._nothing, ()
         else:
-            self.dispatch = [
-                None if index is None else self._dispatch(port, index) for port, index in enumerate(chosen)]
-            self.leaving = [dispatch for dispatch in self.dispatch if dispatch is not None]
+            dispatch, leaving = [*self._nothing], []
+            for port, index in enumerate(chosen):
+                if index is not None:
+                    dispatch[port] = sent = self._dispatch(port, index)
+                    leaving.append(sent)
+            self.dispatch, self.leaving = dispatch, leaving
         if self.affine is not None:
             self.affine.settle()
 
@@ -87,15 +95,19 @@ class Datapath:
         `ready`."""
         issue, outside, given, attempts, first_port, warps = inputs
         operands, register_file, leaving = self.operands, self.register_file, self.leaving
-        if leaving:
-            self._count(self.dispatch)  # before their holders take other instructions
+        for port, sent in enumerate(self.dispatch) if leaving else ():  # before their holders take other instructions
+            if sent is not None:
+                self.lanes.dispatched(port, operands.dispatcher.cycle, sent, operands.holders[sent["collector"]])
         if issue:
-            first = first_port * self._per_port
-            self._issue([*issue[first:], *issue[:first]])
+            if first_port:
+                first = first_port * self._per_port
+                issue = [*issue[first:], *issue[:first]]
+            self._issue(issue)
         operands.read()
-        register_file.write(operands.results(self.done, self._results(outside)))
+        results = self._results(outside)
+        register_file.write(operands.results(self.done, results) if self._has_windows else results)
         self.sent = self.dispatch
-        self._executing = [sent for sent in leaving if sent["op"] <= LAST_INTEGER] if leaving else ()
+        self._arriving = leaving
         for sent in leaving:
             operands.release(sent["collector"])
         operands.dispatcher.step(self._chosen, self.dispatch, given)
@@ -104,29 +116,23 @@ class Datapath:
         if self.affine is not None:
             self.affine.clock(attempts)
 
-    def _count(self, dispatch: Sequence[DispatchFields | None]) -> None:
-        """Instructions move to the operand registers and lanes."""
-        operands = self.operands
-        for port, sent in enumerate(dispatch):
-            if sent is not None:
-                self.lanes.dispatched(port, operands.dispatcher.cycle, sent, operands.holders[sent["collector"]])
-
     def _results(self, outside: Sequence[Result | None]) -> Sequence[Result | None]:
         """The results that their latches take, from the lanes and from outside: all except those whose latch is
         full."""
         cycle, results = self.operands.dispatcher.cycle, None
-        for sent in self._executing:  # they enter the lanes
-            self.integer[sent["pipe"]].enter(cycle, sent)
+        for sent in self._arriving:
+            if sent["op"] <= LAST_INTEGER:
+                self.integer[sent["pipe"]].enter(cycle, sent)
         if outside:
             results = list(outside)
             for writer in self._stalling:
                 if not self.ready[writer]:
                     results[writer] = None
-        for number, unit in enumerate(self.integer):
-            if cycle in unit.results:
+        for number, finished in self._results_of:
+            if cycle in finished:
                 results = results or list(self._no_results)
                 assert results[number] is None, "two SP results in one cycle"
-                results[number] = unit.results.pop(cycle)
+                results[number] = finished.pop(cycle)
         queues = self.queues
         if queues.exist and (results is not None or not queues.empty):
             return queues.step(results or list(self._no_results), self.ready)

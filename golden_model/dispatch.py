@@ -1,6 +1,7 @@
 """`Dispatcher`: selects the ready collectors whose instructions are dispatched (docs/contract/operands.md)."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from warploom.arch.config import SmConfig
@@ -38,13 +39,15 @@ class OldestFirst:
 
     def select(self, pipes: "Dispatcher", collectors: Sequence[Slots]) -> Chosen:
         """See `Order`, here and below."""
+        if not self._order:
+            return pipes.nobody
         chosen: list[int | None] | None = None
         left = len(pipes.nobody)
         passed = 0  # pipes of the instructions passed over: in-order pipes accept none behind them
         free_at, cycle = pipes.free_at, pipes.cycle
         for index in self._order:
             collector = collectors[index]
-            pipe = collector.fields["pipe"]
+            pipe = collector.pipe
             if collector.present == ALL_SLOTS and free_at[pipe] <= cycle:
                 port = pipes.port_of[pipe]
                 if (chosen is None or chosen[port] is None) and (
@@ -84,6 +87,10 @@ class Dispatcher:
                          for of_pipe in timings]
         self._interval = [{COPY: 1, **{c: timing.interval for c, timing in of_pipe.items()}} for of_pipe in timings]
         self._order = order
+        self.select = partial(order.select, self)
+        """By dispatch port, which of these collectors dispatches in this cycle, or `None`."""
+        self.issued = order.issued
+        """The end of a cycle in which this collector took an instruction."""
         self.cycle = 0
         self.sp = config.numbers(Pipe.SP)
         self.nobody: Chosen = (None,) * len(config.dispatch_ports)
@@ -101,13 +108,9 @@ class Dispatcher:
 
     def accepts(self, pipe: int, fields: IssueFields) -> bool:
         """Whether a pipe accepts an instruction for dispatch in this cycle."""
-        if self.free_at[self._part(pipe, fields)] > self.cycle:
+        if self.free_at[self._parts[pipe][fields["warp"] % self._schedulers]] > self.cycle:
             return False
         return self.has_slot(pipe, fields["timing"]) if pipe in self.sp else self.credits[pipe] > 0
-
-    def _part(self, pipe: int, fields: IssueFields) -> int:
-        """The part of a pipe for an instruction."""
-        return self._parts[pipe][fields["warp"] % self._schedulers]
 
     def has_slot(self, pipe: int, timing: int) -> bool:
         """Whether the write-back slot of SP for an instruction of this class is free, and its result will find a free
@@ -121,10 +124,6 @@ class Dispatcher:
         leaving = coming // self._sure if self._sure else 0
         return self.queued[pipe] + coming - leaving <= self._queue[pipe]
 
-    def select(self, collectors: Sequence[Any]) -> Chosen:
-        """By dispatch port, the collector that dispatches in this cycle, or `None`."""
-        return self._order.select(self, collectors)
-
     def step(self, chosen: Chosen, sent: Sequence[DispatchFields | None], given: int) -> None:
         """The end of a cycle: `chosen` are the selected collectors, `sent` the fields of their instructions; pipes of
         the mask `given` get a credit back."""
@@ -133,7 +132,9 @@ class Dispatcher:
         if given:
             for pipe in range(len(self.credits)):
                 self.credits[pipe] += given >> pipe & 1
-        self.advance()
+        self.cycle += 1
+        for pipe in self.sp:
+            self.slots[pipe] >>= 1
 
     def _dispatched(self, chosen: Chosen, sent: Sequence[DispatchFields | None]) -> None:
         """The selected instructions leave their collectors."""
@@ -142,15 +143,12 @@ class Dispatcher:
             if fields is not None and index is not None:
                 self._order.left(port, index)
                 pipe, timing = fields["pipe"], fields["timing"]
-                self.free_at[self._part(pipe, fields)] = self.cycle + self._interval[pipe][timing]
+                part = self._parts[pipe][fields["warp"] % self._schedulers]
+                self.free_at[part] = self.cycle + self._interval[pipe][timing]
                 if pipe in self.sp:
                     self.slots[pipe] |= 1 << self._latency[pipe][timing]
                 else:
                     self.credits[pipe] -= 1
-
-    def issued(self, index: int) -> None:
-        """The end of a cycle in which collector `index` took an instruction."""
-        self._order.issued(index)
 
     def next_event(self) -> int | None:
         """If nothing dispatches in this cycle: the next cycle in which time alone may change that."""

@@ -26,10 +26,6 @@ class OutsideSp:
         assert due not in self.results, "two results in one write-back slot"
         self.results[due] = result
 
-    def result(self, cycle: int) -> Result | None:
-        """The result of this cycle."""
-        return self.results.pop(cycle, None) if self.results else None
-
     def next_event(self) -> int | None:
         """The next cycle with a result."""
         return min(self.results, default=None)
@@ -40,25 +36,26 @@ class Sfu:
 
     def __init__(self, pipe: PipeConfig) -> None:
         self._latency = latencies(pipe)
-        self._queue: deque[tuple[int, Flight, Result | None]] = deque()
+        self.queue: deque[tuple[int, Flight, Result | None]] = deque()
+        """Instructions that have not left: the cycle in which each may, and its result."""
         self._after_last = 0  # cycle after the predecessor left
 
     def accept(self, cycle: int, timing: int, flight: Flight, result: Result | None) -> None:
         """An instruction dispatched in `cycle`; `result` is `None` if there is none."""
-        self._queue.append((cycle + self._latency[timing], flight, result))
+        self.queue.append((cycle + self._latency[timing], flight, result))
 
     def settle(self, cycle: int, ready: bool) -> tuple[Result | None, Flight | None]:
-        """Call once a cycle. Returns (the result on the port, the instruction that leaves at the end of the cycle,
-        because it has no result or the latch is `ready`)."""
-        if not self._queue or self._queue[0][0] > cycle or self._after_last > cycle:
+        """Call in each cycle in which it has instructions. Returns (the result on the port, the instruction that leaves
+        at the end of the cycle, because it has no result or the latch is `ready`)."""
+        earliest, flight, result = self.queue[0]
+        if earliest > cycle or self._after_last > cycle:
             return None, None
-        _, flight, result = self._queue[0]
         if result is not None and not ready:
             return result, None
-        self._queue.popleft()
+        self.queue.popleft()
         self._after_last = cycle + 1
         return result, flight
 
     def next_event(self) -> int | None:
         """The cycle in which the next instruction is done."""
-        return max(self._queue[0][0], self._after_last) if self._queue else None
+        return max(self.queue[0][0], self._after_last) if self.queue else None

@@ -49,12 +49,11 @@ class IntegerUnit:
         self.results: dict[int, Result] = {}  # by the cycle in which they leave
 
     def enter(self, cycle: int, dispatch: DispatchFields) -> None:
-        """An instruction is at the dispatch port in this cycle; one that is no integer operation is ignored."""
-        if dispatch["op"] <= LAST_INTEGER:
-            data, pred = self._evaluate(dispatch)
-            due = cycle - 1 + self._latency[dispatch["timing"]]
-            assert due not in self.results, "two results in one write-back slot"
-            self.results[due] = result_of(dispatch, data, pred)
+        """An integer operation is at the dispatch port in this cycle."""
+        data, pred = self._evaluate(dispatch)
+        due = cycle - 1 + self._latency[dispatch["timing"]]
+        assert due not in self.results, "two results in one write-back slot"
+        self.results[due] = result_of(dispatch, data, pred)
 
     def next_event(self) -> int | None:
         """The next cycle with a result."""

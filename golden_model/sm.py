@@ -64,21 +64,24 @@ class Sm:
                                   order=order_of(config, trace.program, self.statics))
         self._steering = Steering(config)
         self._prefers, self._renames = config.scheduler is Scheduler.TRWS, config.renames
+        self._has_pairs = config.has_pairs
         # By place in a pair: the issue input that each warp uses.
         self._inputs = [[slot % config.issue_ports * config.issue_per_warp + place for slot in range(config.warps)]
                         for place in range(config.issue_per_warp)]
         self._no_issues: list[IssueFields | None] = [None] * config.issue_inputs
+        self._no_results: list[Result | None] = [None] * len(config.pipes)
         sp, sfu, (self._mem,) = map(config.numbers, KINDS)
         self.outside_sp = [OutsideSp(config.timed_pipes[number]) for number in sp]
-        self._outside_sp = [outside.results for outside in self.outside_sp]
         self.sfu = {number: Sfu(config.timed_pipes[number]) for number in sfu}
+        self._sfus = [*self.sfu.items()]
+        self._outside_sp = [*enumerate(outside.results for outside in self.outside_sp)]
         self.defined: dict[int, Defined] = {}
         self.occupied = 0
         """Warps resident, summed over cycles."""
         self.times = Times()
         self._flights: dict[int, Flight] = {}
         self._tag = 0
-        self._picked: list[Warp] = []
+        self._picked: Sequence[Warp] = ()
         self._entering: list[Warp] = []  # of these, those whose instruction enters the datapath
         self._seconds: Sequence[Follower] = ()  # the seconds of the pairs that issue in this cycle
         self._ended: list[Flight] = []  # instructions without results that are done in this cycle
@@ -144,12 +147,11 @@ class Sm:
     def _settle(self) -> None:
         cycle, datapath = self.cycle, self.datapath
         datapath.settle()
-        operands = datapath.operands
-        tags = _TAGS - len(self._flights)
-        preferred = datapath.stall if self._prefers else 0
-        picked = self._picked = self.front_end.select(cycle, tags, operands.free_collectors, operands.free, preferred)
-        seconds = self._seconds = self.front_end.seconds
-        attempts = self.decisions.attempts([*picked, *seconds] if seconds else picked)
+        tags, preferred = _TAGS - len(self._flights), datapath.stall if self._prefers else 0
+        picked = self._picked = self.front_end.select(cycle, tags, datapath.operands, preferred)
+        if self._has_pairs:
+            self._seconds = self.front_end.seconds
+        attempts = self.decisions.attempts([*picked, *self._seconds] if self._seconds else picked)
         self._entering = [warp for warp in picked if warp.enters] if picked else []
         issue, first_port = self._issues(cycle) if self._entering else ((), 0)
         results, given = self._outside(cycle)
@@ -167,32 +169,40 @@ class Sm:
     def _outside(self, cycle: int) -> tuple[Sequence[Result | None], int]:
         """The results of the units outside the datapath, by pipe, empty if there are none, and the mask of units that
         give a credit. Sets `_ended`."""
-        mem, stored, taken = self.memory.settle(cycle)
-        given, served = taken << self._mem, []
+        results: list[Result | None] | None = None
         self._ended = []
-        for number, sfu in self.sfu.items():
-            result, left = sfu.settle(cycle, self.datapath.ready[number])
-            served.append(result)
-            if left is not None:
-                given |= 1 << number
-                if not left.static.returns:
-                    self._ended.append(left)
+        mem, stored, taken = self.memory.settle(cycle)
+        given = taken << self._mem
+        if mem is not None:
+            results = [*self._no_results]
+            results[self._mem] = mem
+        for number, sfu in self._sfus:
+            if sfu.queue:
+                result, left = sfu.settle(cycle, self.datapath.ready[number])
+                if result is not None:
+                    results = results or [*self._no_results]
+                    results[number] = result
+                if left is not None:
+                    given |= 1 << number
+                    if not left.static.returns:
+                        self._ended.append(left)
         if stored is not None:
             self._ended.append(stored)
-        if mem is None and not any(served) and not any(self._outside_sp):
-            return (), given
-        results = [*[outside.result(cycle) for outside in self.outside_sp], *served, mem]
-        return results if any(results) else (), given
+        for number, finished in self._outside_sp:
+            if cycle in finished:
+                results = results or [*self._no_results]
+                results[number] = finished.pop(cycle)
+        return results or (), given
 
     def _issues(self, cycle: int) -> tuple[Issues, int]:
         """What enters the datapath, by issue input, and the port whose claim goes first."""
         ports = self.config.issue_ports
         first = cycle // self.config.front_end_interval % ports
-        entering: list[Warp | Follower] = [*self._entering]
+        entering: Sequence[Warp | Follower] = self._entering
         if self._seconds:
-            entering += [follower for follower in self._seconds if follower.enters]
+            entering = [*entering, *(follower for follower in self._seconds if follower.enters)]
         if len(entering) > 1:
-            entering.sort(key=lambda warp: (warp.slot - first) % ports)
+            entering = sorted(entering, key=lambda warp: (warp.slot - first) % ports)
         issues, tag = self._no_issues.copy(), self._tag
         for warp in entering:
             while tag in self._flights:

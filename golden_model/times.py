@@ -11,11 +11,20 @@ class Times:
     `living` from issue until done."""
 
     def __init__(self) -> None:
-        self.collecting = dict.fromkeys(KINDS, 0)
-        self.living = dict.fromkeys(KINDS, 0)
+        self._collecting, self._living = [0] * len(KINDS), [0] * len(KINDS)
+
+    @property
+    def collecting(self) -> dict[str, int]:
+        """By kind."""
+        return dict(zip(KINDS, self._collecting, strict=True))
+
+    @property
+    def living(self) -> dict[str, int]:
+        """By kind."""
+        return dict(zip(KINDS, self._living, strict=True))
 
     def ended(self, cycle: int, flight: Flight) -> None:
         """An instruction was done in this cycle."""
-        kind = KINDS[flight.static.memory]
-        self.collecting[kind] += flight.dispatched - flight.issued
-        self.living[kind] += cycle - flight.issued
+        kind, issued = flight.static.memory, flight.issued
+        self._collecting[kind] += flight.dispatched - issued
+        self._living[kind] += cycle - issued

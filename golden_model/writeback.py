@@ -1,7 +1,7 @@
 """`Latches`: the latches between the pipes and the banks (docs/contract/pipes.md, *Write-back*)."""
 
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 from warploom.golden_model.records import DispatchFields, Result
 
@@ -9,8 +9,9 @@ from warploom.golden_model.records import DispatchFields, Result
 def result_of(dispatch: DispatchFields, data: int, pred: int) -> Result:
     """The result of an instruction that was dispatched: its fields, of which those of `interfaces.result_fields` count,
     with the word and the predicate result."""
-    result = cast(Result, dispatch.copy())
-    result["data"], result["pred"] = data, pred
+    copied: Any = dispatch.copy()
+    copied["data"], copied["pred"] = data, pred
+    result: Result = copied
     return result
 
 

@@ -1,6 +1,7 @@
 """Schedulers of [TFET]: limits on the blocks of an SM, and picking by the stall mask (docs/contract/renaming.md)."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from golden_traces import trace_of
@@ -136,13 +137,14 @@ def test_preferred_warps_go_first_and_among_them_the_greedy_one() -> None:
     config = SmConfig.preset("small").with_settings(
         ["warps=4", "schedulers=1", "scheduler=trws", "pipes.sp.result_queue=2", *RENAMED])
     decisions = SimpleNamespace(free_entries=lambda free: free, apart=0)
+    operands: Any = SimpleNamespace(free_collectors=[4], free=[0b1111] * 4)
     issue = Issue(config, decisions)  # type: ignore[arg-type]
     for slot in (2, 0, 3, 1):
         issue.joined(slot, 0)
         issue.comes(slot, demand_of(0, 1), READY)
 
     def picks(*preferred: int) -> list[int]:
-        return [slot for mask in preferred for slot in issue.select(0, 9, [4], [0b1111] * 4, mask)]
+        return [slot for mask in preferred for slot in issue.select(0, 9, operands, mask)]
 
     assert picks(0, 0b1000, 0b1011, 0) == [2, 3, 3, 3]  # oldest; preferred; greedy among the preferred; greedy
     assert picks(0b0011, 0b0010, 0b0100) == [0, 1, 2]  # the oldest of two

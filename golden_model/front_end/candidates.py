@@ -54,15 +54,13 @@ class Candidates:
 
     def enter(self, slot: int, state: int | None) -> int | None:
         """Set the slot's state (`None`: nothing to issue). Returns the old one."""
-        old = self.states[slot]
-        if state != old:
-            bit, in_state = 1 << slot, self._in_state
-            if old is not None:
-                in_state[old] ^= bit
-            if state is not None:
-                in_state[state] ^= bit
-            self.states[slot] = state
-            self.ready = in_state[READY]
+        old, bit, in_state = self.states[slot], 1 << slot, self._in_state
+        if old is not None:
+            in_state[old] ^= bit
+        if state is not None:
+            in_state[state] ^= bit
+        self.states[slot] = state
+        self.ready = in_state[READY]
         return old
 
     def demand(self, slot: int, demand: int | None) -> None:

@@ -14,6 +14,7 @@ from warploom.golden_model.front_end.pairs import Pairs
 from warploom.golden_model.front_end.residency import Residency
 from warploom.golden_model.front_end.scoreboard import Scoreboard
 from warploom.golden_model.front_end.warps import Follower, Warp
+from warploom.golden_model.operands.port import OperandStore
 from warploom.golden_model.trace import Traced
 
 
@@ -36,17 +37,13 @@ class FrontEnd:
         self.next_event, self.advance = self._issue.next_event, self._issue.advance
         self.slept = self._issue.slept
         self._group = groups_of(config, trace.launch)
-        self._may_dispatch = True
+        self.dispatches = True
+        """Whether a block may be dispatched in this cycle."""
 
     @property
     def finished(self) -> bool:
         """Whether all blocks have ended."""
-        return not (self.residency.pending or self.residency.warps)
-
-    @property
-    def dispatches(self) -> bool:
-        """Whether a block may be dispatched in this cycle."""
-        return self._may_dispatch and not self._issue.drained
+        return not (self.residency.warps or self.residency.pending)
 
     @property
     def may_turn(self) -> bool:
@@ -58,20 +55,17 @@ class FrontEnd:
         """The seconds of the pairs that issue in this cycle."""
         return self._issue.seconds
 
-    def select(
-        self, cycle: int, tags: int, collectors: Sequence[int], free: Sequence[int], preferred: int = 0
-    ) -> list[Warp]:
-        """The warps that issue in this cycle, of each port one into the datapath, as far as there are free tags and
-        collectors of each set, and `free` says that an instruction may enter that reads so many registers
-        (`OperandStore`). Schedulers prefer the slots in the mask `preferred`."""
+    def select(self, cycle: int, tags: int, operands: OperandStore, preferred: int = 0) -> Sequence[Warp]:
+        """The warps that issue in this cycle, of each port one into the datapath, as far as there are free tags, and as
+        the operand store takes them. Schedulers prefer the slots in the mask `preferred`."""
         if self.slept is not None:
             self._issue.wake(cycle)
-        slots = self._issue.select(cycle, tags, collectors, free, preferred)
-        return [self.warps[slot] for slot in slots] if slots else []
+        slots = self._issue.select(cycle, tags, operands, preferred)
+        return [self.warps[slot] for slot in slots] if slots else ()
 
     def offer_block(self) -> None:
-        """A block may be dispatched in the next cycle that is simulated, though none has ended."""
-        self._may_dispatch = True
+        """A block may be dispatched in the next cycle that is simulated, if one is left."""
+        self.dispatches = not self._issue.drained
 
     def reserve(self, slots: int) -> None:
         """These slots, of ended warps, take no warp in this cycle."""
@@ -86,8 +80,8 @@ class FrontEnd:
         block = self.residency.dispatch()
         if not self.residency.pending:
             self._issue.drain()
+        self.dispatches = block is not None and not self._issue.drained
         if block is None:
-            self._may_dispatch = False
             return
         for warp in block.warps:
             self.warps[warp.slot] = warp
@@ -98,18 +92,24 @@ class FrontEnd:
         """The end of the cycle in which the warp's next instruction issued."""
         static, lanes = warp.next, warp.walk.lanes
         entering, sources, again, holds = self._decisions.issued(warp)
-        if entering is not None:
-            self._enter(warp, entering, sources)
+        if entering is not None:  # it reads these registers in the datapath
+            warp.entered = True
+            warp.block.in_flight += 1
+            self._scoreboard.issue(warp.slot, entering.hazards, sources, memory=entering.memory)
         elif static.is_barrier and lanes:
             self._arrive(warp, static)
         if holds:
             self._scoreboard.hold(warp.slot, holds)
         if again is not None:
             self._await(warp, static, again)
-        elif static.then is not None and lanes:
-            self._look(warp, static.then)
+            return
+        following = static.then if lanes else None
+        if following is None:
+            following = self.order.following(warp)
+        if following is None:
+            self._leave(warp)
         else:
-            self._go_on(warp)
+            self._look(warp, following)
 
     def answered(self) -> None:
         """The end of the cycle, after all that issued: hazards are cleared, and warps go back or turn."""
@@ -137,25 +137,11 @@ class FrontEnd:
 
     # ------------------------------------------------------------------ the progress of a warp
 
-    def _enter(self, warp: Warp, static: Static, sources: Sequence[int]) -> None:
-        """An instruction of the warp enters the datapath, where it will read the registers `sources`."""
-        warp.entered = True
-        warp.block.in_flight += 1
-        self._scoreboard.issue(warp.slot, static.hazards, sources, memory=static.memory)
-
     def _arrive(self, warp: Warp, static: Static) -> None:
         """The warp arrives at a barrier."""
         self._scoreboard.set_barrier(warp.slot)
         warp.block.barriers.arrive(warp.slot, static.instruction.imm, static.instruction.count)
         self._open_barriers(warp)
-
-    def _go_on(self, warp: Warp) -> None:
-        """The warp goes on to its next instruction."""
-        static = self.order.following(warp)
-        if static is None:
-            self._leave(warp)
-        else:
-            self._look(warp, static)
 
     def _look(self, warp: Warp, static: Static) -> None:
         """`static` is the warp's next instruction."""
@@ -191,4 +177,4 @@ class FrontEnd:
 
     def _retire(self, warp: Warp) -> None:
         self.residency.retire(warp.block)
-        self._may_dispatch = True
+        self.offer_block()

@@ -10,6 +10,7 @@ from warploom.golden_model.front_end.pairs import Pairs
 from warploom.golden_model.front_end.pickers import pickers_of, slots_of_ports
 from warploom.golden_model.front_end.stalls import LONG, Stall, Stalls
 from warploom.golden_model.front_end.warps import Follower
+from warploom.golden_model.operands.port import OperandStore
 
 
 class Issue:
@@ -34,57 +35,59 @@ class Issue:
         self.slept = self._drowsy.counts if self._drowsy is not None else None
         self._idle: Sequence[Stall] = ()  # causes of the schedulers' stalls while no warp may issue, if computed
 
-    def select(
-        self, cycle: int, tags: int, collectors: Sequence[int], free: Sequence[int], preferred: int = 0
-    ) -> Sequence[int]:
+    def select(self, cycle: int, tags: int, operands: OperandStore, preferred: int = 0) -> Sequence[int]:
         """The slots whose warps issue in this cycle, of each port at most one into the datapath. There are so many free
-        `tags`, and `collectors` of each set, and `free` are the masks of slots that may enter with so many registers to
-        read, 0 to 3. Pickers choose among the `preferred` slots that may issue, if there are any."""
+        `tags`. Pickers choose among the `preferred` slots that may issue, if there are any."""
         if self.seconds:
             self.seconds = []
-        if cycle % self._interval:
-            self.stalls.count(())
-            return ()
         candidates, stalled = self._candidates, []
-        if not candidates.ready:
-            self._idle = self._idle or [candidates.cause(each.scope or each.own, self._empty) for each in self._pickers]
-            self.stalls.count(self._idle)
+        if cycle % self._interval or not candidates.ready:
+            self.stalls.count(() if cycle % self._interval else self._idle or self._causes())
             return ()
         picked: list[int] = []
-        portless, entering = candidates.able(self._decisions.free_entries(free) if tags else NONE_FREE)
+        portless, entering = candidates.able(self._decisions.free_entries(operands.free) if tags else NONE_FREE)
         apart, served = self._decisions.apart, 0  # slots whose port has been claimed
-        left = [*collectors]
-        if not all(left):
+        left, pairs = [*operands.free_collectors], self._pairs
+        if 0 in left:
             entering = self._served(entering, left, apart)
         for picker, port in self._turns[cycle // self._interval % len(self._turns)]:
             able = picker.scope & (portless | entering)
             if able:
                 slot = picker.pick(able & preferred or able)
                 picked.append(slot)
-                if not portless >> slot & 1:
+                if entering >> slot & 1:
                     served |= port
                     tags -= 1
                     entering &= ~served if tags else 0
-                    if not apart >> slot & 1:
-                        each = candidates.collectors(slot)
-                        left[each] -= 1
-                        if not left[each]:
-                            entering &= ~candidates.claiming(each) | apart
-                    if self._pairs is not None:
-                        tags = self._claim_second(self._pairs, slot, tags, left)
+                    if (entering or pairs is not None) and not apart >> slot & 1:
+                        entering &= ~self._take(slot, left) | apart
+                    if pairs is not None:
+                        tags = self._claim_second(pairs, slot, tags, left)
                         entering = self._served(entering if tags else 0, left, apart)
             elif picker.scope & candidates.ready:
                 stalled.append(Stall.PORT if served & picker.own else Stall.COLLECTOR)
             else:
                 stalled.append(candidates.cause(picker.scope or picker.own, self._empty))
-        self.stalls.count(stalled)
+        if stalled or self.stalls.now:
+            self.stalls.count(stalled)
         return picked
 
     def wake(self, cycle: int) -> None:
         """A cycle begins: warps whose registers are awake from now on may issue."""
         if self._drowsy is not None:
             for slot, state in self._drowsy.awake(cycle):
-                self._set(slot, state)
+                self._show(slot, state)
+
+    def _causes(self) -> Sequence[Stall]:
+        """The causes of the schedulers' stalls while no warp may issue."""
+        self._idle = [self._candidates.cause(each.scope or each.own, self._empty) for each in self._pickers]
+        return self._idle
+
+    def _take(self, slot: int, left: list[int]) -> int:
+        """The slot's instruction takes a collector. Returns the slots that find none left."""
+        each = self._candidates.collectors(slot)
+        left[each] -= 1
+        return 0 if left[each] else self._candidates.claiming(each)
 
     def _served(self, entering: int, left: Sequence[int], apart: int) -> int:
         """Of the slots `entering`, those for whose set collectors are left, or that need none."""
@@ -153,12 +156,14 @@ class Issue:
 
     def enter(self, slot: int, state: int) -> None:
         """The state of the slot's next instruction is this one."""
-        self._set(slot, state if self._drowsy is None else self._drowsy.shown(slot, state))
+        if self._drowsy is not None:
+            state = self._drowsy.shown(slot, state)
+        if state != self.states[slot]:
+            self._show(slot, state)
 
-    def _set(self, slot: int, state: int) -> None:
-        """Set the state of the slot's next instruction."""
+    def _show(self, slot: int, state: int) -> None:
+        """The state of the slot's next instruction changes, as pickers see it."""
         old = self._candidates.enter(slot, state)
-        if state != old:
-            self._idle = ()
-            if (state in LONG) != (old in LONG):
-                self._pickers[slot % len(self._pickers)].waits(slot, state in LONG)
+        self._idle = ()
+        if (state in LONG) != (old in LONG):
+            self._pickers[slot % len(self._pickers)].waits(slot, state in LONG)

@@ -42,6 +42,8 @@ class MemoryPipe:
 
     def settle(self, cycle: int) -> tuple[Result | None, Flight | None, bool]:
         """See `LoadStoreUnit`."""
+        if not (self._queue or self._results or self._done):
+            return None, None, False
         offered = self._results[0][2] if self._results and self._results[0][0] <= cycle else None
         done = self._done.popleft()[1] if self._done and self._done[0][0] <= cycle else None
         takes = bool(self._queue) and self._free_at <= cycle and self._queue[0][0] < cycle

@@ -47,8 +47,6 @@ EVERY = ((1 << COLUMNS) - 1,) * 3
 
 def _sum_of(columns: Sequence[int], slots: int) -> int:
     """The columns of the slots of a mask, in all."""
-    if columns is ALL_COLUMNS:
-        return COLUMNS * slots.bit_count()
     a, b, c = columns
     return a * (slots & 1) + b * (slots >> 1 & 1) + c * (slots >> 2)
 
@@ -59,10 +57,12 @@ NOTHING_STORED: StoredFields = {}
 
 def extended(fields: IssueFields, destination: Address, stored: StoredFields) -> DispatchFields:
     """The same dict, which gets what belongs to the destination: its address, and how it is stored so far."""
-    held = cast(dict[str, Any], fields)
+    held: Any = fields
     held["bank"], held["row"], held["left"], held["group"], held["entry"] = destination
-    held.update(stored)
-    return cast(DispatchFields, held)
+    if stored:
+        held.update(stored)
+    dispatch: DispatchFields = held
+    return dispatch
 
 
 class Slots:
@@ -71,16 +71,18 @@ class Slots:
     `waiting` and `present` are masks over slots, 0 if the collector is free; `fields` are those of the issue port, and
     the address and metadata of the destination; `sources` and `words` hold each slot's address and 1024-bit word.
     `columns` is the number of columns of each slot that take its operand or constant, and `columns_stored` the number
-    of columns stored since reset.
+    of columns stored since reset. It `renews` its requests after a grant if this may let it request another slot.
     """
 
     observed = ("busy", "waiting", "present")
+    renews = True
 
     def __init__(self, index: int) -> None:
         self.index = index
         self.busy = False
         self.waiting = self.present = 0
         self.fields = cast(DispatchFields, {})
+        self.pipe = 0  # of the instruction
         self._fills = (0, 0, 0)
         self.sources: Sequence[Address] = ()
         self.words = [0, 0, 0]
@@ -96,11 +98,11 @@ class Slots:
         """Hold an instruction. `stored` are the metadata of its destination."""
         self.busy = True
         self.fields = extended(fields, destination, stored)
-        reads, imm_slot = fields["reads"], fields["imm_slot"]
+        self.pipe, reads, imm_slot = fields["pipe"], fields["reads"], fields["imm_slot"]
         self.waiting, self._fills = plan(reads, fields["src0"], fields["src1"], fields["src2"])
         present = self.present = ALL_SLOTS & ~reads
         self.sources, self.columns = sources, columns
-        self.columns_stored += _sum_of(columns, present)
+        self.columns_stored += COLUMNS * present.bit_count() if columns is ALL_COLUMNS else _sum_of(columns, present)
         self._filled &= reads
         self.words = [0, 0, 0]
         if imm_slot < 3:
@@ -119,7 +121,8 @@ class Slots:
 
     def store(self) -> None:
         """The end of a cycle in which operands arrived: they are stored, except where a constant is taken."""
-        self.columns_stored += _sum_of(self._filling, self._filled)
+        columns, filled = self._filling, self._filled
+        self.columns_stored += COLUMNS * filled.bit_count() if columns is ALL_COLUMNS else _sum_of(columns, filled)
         self._filled = 0
 
     @property
@@ -183,13 +186,17 @@ class Collector(WholeSlots):
     def requests(self) -> dict[Port, Read]:
         """The request at each port: its lowest waiting slot."""
         found: dict[Port, Read] = {}
-        waiting = self.waiting
+        waiting, self.renews = self.waiting, False
         for ports, read in self._reads:
             if waiting >> read.key & 1:
-                for port in ports:
-                    if port not in found:
-                        found[port] = read
-                        break
+                port = ports[0]
+                if port in found:
+                    self.renews = True
+                    free = [other for other in ports if other not in found]
+                    if not free:
+                        continue
+                    port = free[0]
+                found[port] = read
         return found
 
     def operands(self) -> tuple[int, int, int]:

@@ -1,6 +1,7 @@
 """`SlotStore`: collectors with a slot for each source, for instructions of any warp (docs/contract/operands.md)."""
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from warploom.arch.config import SmConfig
@@ -39,8 +40,9 @@ class SlotStore:
         self._arrival_delay, self._turnaround = config.arrival_delay, config.turnaround
         self._addresses = self.holders[config.collectors :]
         self._free = (1 << config.collectors) - 1  # collectors that may take an instruction
-        self._sets = [sum(1 << collector for collector in numbers) for numbers in config.collector_sets]
-        self._serving = [self._sets[config.collector_set(pipe.kind)] for pipe in config.pipes]
+        sets = [sum(1 << collector for collector in numbers) for numbers in config.collector_sets]
+        self._count_of = lru_cache(1 << 12)(lambda free: [(free & collectors).bit_count() for collectors in sets])
+        self._serving = [sets[config.collector_set(pipe.kind)] for pipe in config.pipes]
         self._taken: list[int] = []  # holders that take an instruction in this cycle
         self.arriving: Sequence[Grant] = ()
         self._parts = Gathered(self.dispatcher, collector=self.collectors)
@@ -51,8 +53,7 @@ class SlotStore:
     @property
     def free_collectors(self) -> Sequence[int]:
         """The number of collectors of each set that can take an instruction."""
-        free = self._free
-        return [(free & collectors).bit_count() for collectors in self._sets]
+        return self._count_of(self._free)
 
     @property
     def address_ready(self) -> int:
@@ -67,8 +68,9 @@ class SlotStore:
 
     def choose(self) -> Chosen:
         """By dispatch port, the holder that dispatches in this cycle."""
-        if self.arriving and not self._arrival_delay:
-            self._capture()
+        if not self._arrival_delay:
+            for client, read, word in self.arriving:
+                self.holders[client].capture(read, word)
         chosen = self.dispatcher.select(self.holders)
         if not self._turnaround and chosen is not self.dispatcher.nobody:
             for index in chosen:
@@ -116,30 +118,26 @@ class SlotStore:
 
     def read(self) -> None:
         """Words granted in the cycle before arrive; requests are granted."""
-        if self.arriving:
-            self._store()
-        self.arriving = self._file.grants()
-        self.granted = []
         holders = self.holders
+        for client, read, word in self.arriving:
+            holder = holders[client]
+            if self._arrival_delay:
+                holder.capture(read, word)
+            holder.store()
+        self.arriving, self.granted = self._file.grants(), []
+        if not self.arriving:
+            return
+        renewing = False
         for client, read, _ in self.arriving:
             holder = holders[client]
             if holder.grant(read):
-                self.granted.append((holder.fields["warp"], holder.fields[SOURCES[read.key]]))
-        for client, _, _ in self.arriving:
-            if holders[client].waiting:
-                self._file.request(client, holders[client].requests())
-
-    def _capture(self) -> None:
-        """Words granted in the cycle before arrive."""
-        for client, read, word in self.arriving:
-            self.holders[client].capture(read, word)
-
-    def _store(self) -> None:
-        """The end of the cycle in which words arrive."""
-        if self._arrival_delay:
-            self._capture()
-        for client, _, _ in self.arriving:
-            self.holders[client].store()
+                fields = holder.fields
+                self.granted.append((fields["warp"], fields[SOURCES[read.key]]))
+            renewing = renewing or holder.renews
+        if renewing:
+            for client, _, _ in self.arriving:
+                if holders[client].waiting and holders[client].renews:
+                    self._file.request(client, holders[client].requests())
 
     def results(self, done: Sequence[Result | None], results: Sequence[Result | None]) -> Sequence[Result | None]:
         """Results complete, others enter their latches: as they come."""

@@ -63,7 +63,9 @@ class SingleFile:
             self.decision, self.done, self.ready = self._nothing, self._none_done, self._all_ready
             return
         self.decision = self.arbiter.decide(writeback.requests(), self._requests)
-        if self.decision.all_written and not writeback.held_back:
+        if not writeback.held:
+            self.done, self.ready = self._none_done, self._all_ready
+        elif self.decision.all_written and not writeback.held_back:
             self.done, self.ready = list(writeback.latches), self._all_ready
         else:
             self.done = writeback.done(self.decision.writes)
@@ -120,19 +122,22 @@ class SingleFile:
     def grants(self) -> Sequence[Grant]:
         """The grants of clients, with the bytes that they get. These requests end."""
         decision = self.decision
-        self.bank_conflicts += self.writeback.held_back.bit_count()
+        if self.writeback.held_back:
+            self.bank_conflicts += self.writeback.held_back.bit_count()
         if decision is self._nothing:
             return ()
         self.bank_conflicts += decision.bank_conflicts
         self.port_conflicts += decision.port_conflicts
+        if not decision.reads:
+            return ()
         requests, banks, bank_reads, meter = self._requests, self.banks, self.bank_reads, self.meter
         found: list[Grant] = []
         for bank, client in decision.reads:
-            asked = self._asked[client]
+            asked, bit = self._asked[client], 1 << client
             read = asked.pop(bank)
-            requests[bank] ^= 1 << client
+            requests[bank] ^= bit
             if not asked:
-                self._asking ^= 1 << client
+                self._asking ^= bit
             bank_reads[bank] += 1
             if meter is not None:
                 meter.read(read.columns)
@@ -141,11 +146,12 @@ class SingleFile:
 
     def write(self, results: Sequence[Result | None]) -> None:
         """Granted latches write; results enter."""
-        writeback = self.writeback
+        writeback, decision = self.writeback, self.decision
         if writeback.held:
-            for writer, granted in enumerate(self.decision.writes):
-                if granted:
-                    self._store(writer)
+            if True in decision.writes:
+                for writer, granted in enumerate(decision.writes):
+                    if granted:
+                        self._store(writer)
             writeback.leave(self.ready)
         if any(results):
             for writer, result in enumerate(results):
@@ -155,8 +161,8 @@ class SingleFile:
     def _store(self, writer: int) -> None:
         latch, written = self.writeback.latches[writer], self.writeback.written[writer]
         assert latch is not None and written is not None
-        bank, row = latch["bank"], latch["row"]
-        self.banks[bank].write_bytes(row, written.word, written.byte_mask)
+        bank = latch["bank"]
+        self.banks[bank].write_bytes(latch["row"], written.word, written.byte_mask)
         self.form.write(latch, written.metadata)
         self.bank_writes[bank] += 1
         if self.meter is not None:
