@@ -9,6 +9,7 @@ from random_case import Case
 from random_programs import FIRST, SLOT, STACK
 
 from warploom.arch.fg_simt.image import Image
+from warploom.arch.fg_simt.sizes import EIGHT_LANES, Sizes
 from warploom.arch.launch import Launch
 from warploom.arch.mechanisms import Affine
 from warploom.arch.program import Program
@@ -30,11 +31,12 @@ WRITTEN = "\n".join(f"\tst.{place}.u64 [{base}+{offset}], %d0;"
 
 
 def executed(
-    started: Sequence[Started], affine: Affine, behind: Callable[[Image], Memory] = IdealMemory
+    started: Sequence[Started], affine: Affine, behind: Callable[[Image], Memory] = IdealMemory,
+    sizes: Sizes = EIGHT_LANES,
 ) -> Finished:
     """Run launches from image to image. Raises `AssertionError` unless all arrays equal those of functional
     execution."""
-    finished = run(image(started), affine, behind=behind)
+    finished = run(image(started), affine, behind=behind, sizes=sizes)
     assert not finished.status, f"status {finished.status:#x}"
     program, launch = started[-1]
     expected = execute(program, launch, record=False).buffers

@@ -10,10 +10,10 @@ from amaranth import Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.fg_simt.sizes import LANES
 from warploom.rtl import verilog
 from warploom.rtl.fg_simt.coalesce import Coalescer
 from warploom.synth import yosys
+from warploom.tb.fg_simt.eight_lanes import LANES
 
 
 class Theorem(wiring.Component):

@@ -167,6 +167,8 @@ def test_settings_change_fields_and_single_classes():
         ("bypass=always", "bypass = 'always': must be one of off, bow, bow_wr, bow_hints, rfc"),
         ("window=1", "window = 1: must be a whole number from 2 to 8"),
         ("affine=all", "affine = 'all': must be one of off, a, ab, abm"),
+        ("engine_lanes=6", "engine_lanes = 6: must be a power of two"),
+        ("engine_lanes=16", "engine_lanes = 16: must be a whole number from 1 to 8"),
         ("front_end_interval=0", "front_end_interval = 0: must be a whole number from 1 to 8"),
         ("entries=3", "entries = 3: must be a whole number from 4 to 32"),
         ("colectors=4", "'colectors' is not a configuration field"),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from warploom.arch.l1 import LINE_BYTES, NARROW_PORTS, WIDE_PORT, Operation
+from warploom.arch.l1 import LINE_BYTES, Operation
 from warploom.arch.modifiers import Atom, DType
 from warploom.golden_model.functional import atomics
 from warploom.golden_model.l1.bank import Request, Response
@@ -17,6 +17,7 @@ from warploom.golden_model.l1.operations import updated
 from warploom.golden_model.l1.whole import L1
 from warploom.rtl.l1.bank import CacheBank
 from warploom.rtl.l1.round_robin import RoundRobin
+from warploom.tb.l1.requests import NARROW_PORTS, WIDE_PORT
 
 LATENCY = 20
 ALL_BYTES = (1 << LINE_BYTES) - 1

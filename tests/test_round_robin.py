@@ -14,7 +14,7 @@ from amaranth import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.l1 import BANKS, MASTERS, PORTS
+from warploom.arch.l1 import LANES, masters, narrow_ports
 from warploom.rtl import verilog
 from warploom.rtl.l1.round_robin import RoundRobin
 from warploom.synth import yosys
@@ -22,7 +22,7 @@ from warploom.synth import yosys
 IN_A_CYCLE = ("chooses_one", "chooses_who_asks", "never_idle")
 AFTER_A_CYCLE = ("stays", "stays_legal")
 
-SIZES = {"ports of a bank": PORTS, "banks of a port": BANKS, "banks of the bus": MASTERS}
+SIZES = {"ports of a bank": narrow_ports(LANES) + 1, "banks of a port": LANES, "banks of the bus": masters(LANES)}
 
 
 class Theorem(wiring.Component):

@@ -12,7 +12,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.sim import Simulator
 from simulated import simulate
 
-from warploom.arch.fg_simt.sizes import SMRQ_ROWS
+from warploom.arch.fg_simt.sizes import EIGHT_LANES
 from warploom.arch.isa import Op
 from warploom.rtl.fg_simt.control import ControlProcessor, State
 from warploom.rtl.fg_simt.engine import Engine
@@ -21,6 +21,7 @@ from warploom.rtl.fg_simt.lane_unit import LaneUnit
 from warploom.rtl.fg_simt.load_queue import LoadQueue
 from warploom.rtl.fg_simt.memory_unit import MemoryUnit
 from warploom.rtl.fg_simt.sau import Pipelines, SecondSau
+from warploom.tb.fg_simt.eight_lanes import ROWS
 
 Cycles = Sequence[Mapping[str, int]]
 
@@ -77,7 +78,7 @@ EXECUTES = {"_state": State.RUN.value}
 
 
 @pytest.mark.parametrize(("unit", "cycles", "message"), [
-    (MemoryUnit, [{"arrive": 1, "_queue.used": SMRQ_ROWS}], "a row comes, and there is no room"),
+    (MemoryUnit, [{"arrive": 1, "_queue.used": ROWS}], "a row comes, and there is no room"),
     (MemoryUnit, [{"narrow_response.5.valid": 1, WIDE: 1}], "port 5 answers without a request"),
     (MemoryUnit, [{"wide_response.valid": 1, WIDE: 1, "_sender.unsent": 1 << 8}], "port 8 answers without a request"),
     (MemoryUnit, [{"narrow.2.valid": 1}, {}], "request_2 changes while it waits"),
@@ -98,7 +99,7 @@ def test_a_unit_that_breaks_a_rule(unit: Callable[..., Any], cycles: Cycles, mes
 
 
 @pytest.mark.parametrize(("unit", "cycles"), [
-    (MemoryUnit, [{"arrive": 1, "_queue.used": SMRQ_ROWS - 1}, {"narrow_response.5.valid": 1, NARROW: 1}]),
+    (MemoryUnit, [{"arrive": 1, "_queue.used": ROWS - 1}, {"narrow_response.5.valid": 1, NARROW: 1}]),
     (ControlProcessor, [{"sent.valid": 1, "room": 1}, {"request.valid": 1, "request.ready": 1},
                         {"response.valid": 1, "_waits": 1, **EXECUTES}, {"response.valid": 1}]),
     (Fetch, [{"request.valid": 1, "request.ready": 1}, {"answer.valid": 1, "outstanding": 1}]),
@@ -135,12 +136,12 @@ class Word(wiring.Component):
 
 @pytest.mark.parametrize("apart", [2, 1])
 def test_results_of_two_units(apart: int) -> None:
-    units = {(op,): LaneUnit(name="word", lane=Word, decode=lambda *_: None, clocked=False)
+    units = {(op,): LaneUnit(name="word", lane=Word, decode=lambda *_: None, sizes=EIGHT_LANES, clocked=False)
              for op in (Op.MOV, Op.IMUL)}
     first, second = ({"enter__valid": 1, "enter__payload.op": op.value} for op in (Op.IMUL, Op.MOV))
     cycles = [first, *[{}] * (apart - 1), second, {}, {}]
     if apart == 1:
-        simulate(Pipelines(units, probe=True), cycles)
+        simulate(Pipelines(units, sizes=EIGHT_LANES, probe=True), cycles)
         return
     with pytest.raises(AssertionError, match="two groups have their results in one cycle"):
-        simulate(Pipelines(units, probe=True), cycles)
+        simulate(Pipelines(units, sizes=EIGHT_LANES, probe=True), cycles)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from warploom.arch.fg_simt.image import Image
-from warploom.arch.fg_simt.sizes import LINE, WIDE_PORT
+from warploom.arch.fg_simt.sizes import EIGHT_LANES, LINE, Sizes
 from warploom.arch.l1 import LINES, Operation
 from warploom.arch.modifiers import Atom, DType
 from warploom.golden_model.fg_simt.memory import INSTRUCTION_BYTES, Answer, Request
@@ -32,13 +32,15 @@ class Bus(Protocol):
 
 
 class CachedMemory:
-    """An L1 whose caches have so many `lines` a bank, and memory `latency` cycles behind it; see
-    `warploom.golden_model.fg_simt.memory.Memory`. It takes requests once its lines are cleared, a cycle each. `bus`, if
-    given, is in the place of that memory, and then the lines written back are not in `image`."""
+    """An L1 whose caches have so many `lines` a bank, and memory `latency` cycles behind it, for an engine of some
+    `sizes`; see `warploom.golden_model.fg_simt.memory.Memory`. It takes requests once its lines are cleared, a cycle
+    each. `bus`, if given, is in the place of that memory, and then the lines written back are not in `image`."""
 
-    def __init__(self, image: Image, *, lines: int = LINES, latency: int = 20, bus: Bus | None = None) -> None:
-        self._segments = Segments(image)
-        self._l1, self._bus = L1(lines, word_bytes=INSTRUCTION_BYTES), bus or Memory(self._segments, latency)
+    def __init__(self, image: Image, *, lines: int = LINES, latency: int = 20, bus: Bus | None = None,
+                 sizes: Sizes = EIGHT_LANES) -> None:
+        self._segments, self._wide_port = Segments(image), sizes.wide_port
+        self._l1 = L1(lines, lanes=sizes.lanes, word_bytes=INSTRUCTION_BYTES)
+        self._bus = bus or Memory(self._segments, latency)
 
     @property
     def busy(self) -> bool:
@@ -66,7 +68,7 @@ class CachedMemory:
         if response is None:
             return None
         self._l1.take(port)
-        return _answer(response, LINE if port == WIDE_PORT else 4)
+        return _answer(response, LINE if port == self._wide_port else 4)
 
     @property
     def fetch_ready(self) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from warploom.arch.errors import ExecutionError
 from warploom.arch.fg_simt.image import Image, LaunchBlock
+from warploom.arch.fg_simt.sizes import EIGHT_LANES, Sizes
 from warploom.arch.mechanisms import Affine
 from warploom.golden_model.fg_simt.control import ControlProcessor, Parts
 from warploom.golden_model.fg_simt.execution import Execution
@@ -20,15 +21,15 @@ from warploom.golden_model.observation import Gathered
 
 
 class Engine:
-    """The engine behind the ports of a memory. `cycle` is the number of cycles since reset."""
+    """The engine, of some `sizes`, behind the ports of a memory. `cycle` is the number of cycles since reset."""
 
-    def __init__(self, memory: Memory, affine: Affine = Affine.OFF) -> None:
+    def __init__(self, memory: Memory, affine: Affine = Affine.OFF, sizes: Sizes = EIGHT_LANES) -> None:
         self._memory_system = memory
         self.lanes, self.fetch = Lanes(), Fetch(memory)
-        self.memory = MemoryUnit(memory)
+        self.memory = MemoryUnit(memory, sizes)
         self.execution = Execution(self.lanes, self.memory)
-        self.issue = IssueUnit(self.execution)
-        port = Port(memory)
+        self.issue = IssueUnit(self.execution, sizes)
+        port = Port(memory, sizes.cp_port)
         parts = Parts(self.fetch, self.issue, self.execution, self.memory, port, self.lanes)
         self.control = ControlProcessor(affine, parts)
         self.host = Host(self.fetch, port)
@@ -81,12 +82,13 @@ class Finished:
 
 
 def run(
-    image: Image, affine: Affine = Affine.OFF, *, behind: Callable[[Image], Memory] = IdealMemory, limit: int = 1 << 24,
+    image: Image, affine: Affine = Affine.OFF, *, behind: Callable[[Image], Memory] = IdealMemory,
+    sizes: Sizes = EIGHT_LANES, limit: int = 1 << 24,
 ) -> Finished:
-    """Execute a memory image until the host part halts; `behind` makes what is behind the ports. Raises
-    `ExecutionError` after `limit` cycles."""
+    """Execute a memory image on an engine of some `sizes` until the host part halts; `behind` makes what is behind the
+    ports. Raises `ExecutionError` after `limit` cycles."""
     memory = behind(image)
-    engine = Engine(memory, affine)
+    engine = Engine(memory, affine, sizes)
     while not engine.halted:
         if engine.cycle == limit:
             raise ExecutionError(f"the engine has not halted after {limit} cycles: raise the limit, or look for a loop "

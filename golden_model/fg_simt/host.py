@@ -10,7 +10,7 @@ import numpy as np
 from warploom.arch.encoding import decode
 from warploom.arch.fg_simt.code import host_refusal
 from warploom.arch.fg_simt.image import HOST, LaunchBlock
-from warploom.arch.fg_simt.sizes import CP_PORT, MULTIPLY_CYCLES, Cause, status
+from warploom.arch.fg_simt.sizes import MULTIPLY_CYCLES, Cause, status
 from warploom.arch.isa import Instruction, Op
 from warploom.golden_model.fg_simt.fetch import Fetch
 from warploom.golden_model.fg_simt.lanes import extended
@@ -32,28 +32,28 @@ class StopError(Exception):
 
 
 class Port:
-    """The control processor's port to the data cache: one request at a time."""
+    """The control processor's port to the data cache, by its number: one request at a time."""
 
-    def __init__(self, memory: Ports) -> None:
-        self._memory = memory
+    def __init__(self, memory: Ports, number: int) -> None:
+        self._memory, self._number = memory, number
         self.is_waiting = False
 
     def access(self, request: Request) -> Steps[Answer]:
         """A request; ends in the cycle of the answer."""
-        while not self._memory.ready(CP_PORT):
+        while not self._memory.ready(self._number):
             yield
-        self._memory.request(CP_PORT, request)
+        self._memory.request(self._number, request)
         self.is_waiting = True
         while True:
             yield
-            answer = self._memory.answer(CP_PORT)
+            answer = self._memory.answer(self._number)
             if answer is not None:
                 self.is_waiting = False
                 return answer
 
     def take(self) -> None:
         """Takes the answer of this cycle, if there is one, to a request that nobody wants any more."""
-        if self.is_waiting and self._memory.answer(CP_PORT) is not None:
+        if self.is_waiting and self._memory.answer(self._number) is not None:
             self.is_waiting = False
 
     def drain(self) -> Steps[None]:

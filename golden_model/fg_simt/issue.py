@@ -7,12 +7,13 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from warploom.arch.fg_simt.micro import Kind, Unit
 from warploom.arch.fg_simt.sizes import (
     DIVIDE_INTERVAL,
-    GROUPS,
+    EIGHT_LANES,
     LATENCY,
     PREDICATES,
     REGISTERS,
     SIQ_ENTRIES,
     SLWQ_ENTRIES,
+    Sizes,
 )
 from warploom.arch.isa import Op
 
@@ -21,20 +22,22 @@ SRF = 2
 """Its claims, behind those of the SAUs."""
 
 CHOICES = {Unit.EITHER: (0, 1), Unit.FIRST: (0,), Unit.SECOND: (1,), Unit.DIVIDE: (1,)}
-DIVISION_READ = (GROUPS - 1) * DIVIDE_INTERVAL
-DIVISION_STEP = DIVIDE_INTERVAL - 1
-DIVISION_TURNS = tuple(DIVISION_STEP * group for group in range(1, GROUPS))
-"""Cycles after the issue of a division in which nothing else issues: one of its groups reads instead."""
-
-DIVISION_KNOWN = (GROUPS - 1) * DIVISION_STEP + LATENCY[Op.FDIV] + 1
-"""Cycles until the result of a division is forwardable."""
-
 CLAIMED_BEFORE = 8
 """Cycles from the claim of the SRF by a group of a division to its write."""
 
-DIVISION_CLAIMS = tuple(
-    LATENCY[Op.FDIV] + 2 + DIVISION_STEP * group - CLAIMED_BEFORE for group in range(GROUPS))
-"""Cycles after the issue of a division in which its groups claim the SRF."""
+
+class Division:
+    """Cycles of a division, from its issue on, with so many groups: `read`, the last one reads; `turns`, nothing else
+    issues, because one of them reads instead; `claims`, they claim the SRF; `known`, the result is forwardable; `free`,
+    the SAU takes the next operation."""
+
+    def __init__(self, groups: int) -> None:
+        step = DIVIDE_INTERVAL - 1
+        self.read = (groups - 1) * DIVIDE_INTERVAL
+        self.turns = frozenset(step * group for group in range(1, groups))
+        self.claims = frozenset(LATENCY[Op.FDIV] + 2 + step * group - CLAIMED_BEFORE for group in range(groups))
+        self.known = groups * DIVIDE_INTERVAL + 2
+        self.free = groups * (DIVIDE_INTERVAL + 1)
 
 
 class Issued(NamedTuple):
@@ -81,13 +84,13 @@ class Units(Protocol[M_contra]):
 
 
 class IssueUnit(Generic[M]):
-    """The SIU. Cycles count from the start of the kernel's engine; a resource is a register, or behind them a
-    predicate."""
+    """The SIU of an engine of some `sizes`. Cycles count from the start of the kernel's engine; a resource is a
+    register, or behind them a predicate."""
 
     observed = ("siq", "slwq", "issue", "issue_pc", "issue_unit", "claimed0", "claimed1", "claimed_srf")
 
-    def __init__(self, units: Units[M]) -> None:
-        self._units = units
+    def __init__(self, units: Units[M], sizes: Sizes = EIGHT_LANES) -> None:
+        self._units, self._groups, self._of_division = units, sizes.groups, Division(sizes.groups)
         self.queue: deque[M] = deque()
         self._loads: deque[M] = deque()
         self._forwardable = [0] * (REGISTERS + PREDICATES)
@@ -134,9 +137,9 @@ class IssueUnit(Generic[M]):
 
     def _divide(self, age: int) -> None:
         """A division under way, that old."""
-        if age in DIVISION_CLAIMS:
+        if age in self._of_division.claims:
             self._claimed[SRF] |= 1 << CLAIMED_BEFORE
-        if age == DIVISION_KNOWN and self._divided is not None:
+        if age == self._of_division.known and self._divided is not None:
             for resource in self._divided.writes:
                 self._forwardable[resource] = self._cycle
 
@@ -154,7 +157,7 @@ class IssueUnit(Generic[M]):
             return False
         micro = self._loads.popleft()
         self._units.write_back()
-        self._slu_free = cycle + GROUPS
+        self._slu_free = cycle + self._groups
         self._finish(cycle, 0, micro)
         self._issued = Issued(2, micro.pc, 3)
         return True
@@ -165,9 +168,10 @@ class IssueUnit(Generic[M]):
         if any(self._forwardable[resource] > cycle for resource in micro.reads):
             return False
         age = cycle - self._division
-        if age in DIVISION_TURNS:
+        if age in self._of_division.turns:
             return False
-        if self._divided is not None and age <= DIVISION_READ and set(self._divided.reads) & set(micro.writes):
+        divided = self._divided
+        if divided is not None and age <= self._of_division.read and set(divided.reads) & set(micro.writes):
             return False
         return self._access(cycle, micro) if micro.unit is Unit.SGU else self._arithmetic(cycle, micro)
 
@@ -175,15 +179,16 @@ class IssueUnit(Generic[M]):
         """The results of what issues in a cycle can be forwarded after it, and `latency` cycles."""
         for resource in micro.writes:
             self._forwardable[resource] = cycle + latency + 1
-        self._quiet = max(self._quiet, cycle + latency + 2 + GROUPS)
+        self._quiet = max(self._quiet, cycle + latency + 2 + self._groups)
 
     def _access(self, cycle: int, micro: M) -> bool:
-        room = self._units.takes(1 if micro.kind is Kind.VECTOR else GROUPS)
+        rows = 1 if micro.kind is Kind.VECTOR else self._groups
+        room = self._units.takes(rows)
         if cycle < self._sgu_free or not room or (micro.loads and len(self._loads) == SLWQ_ENTRIES):
             return False
         if any(self._forwardable[resource] > cycle + 1 for resource in micro.writes):
             return False
-        self._sgu_free = cycle + (1 if micro.kind is Kind.VECTOR else GROUPS)
+        self._sgu_free = cycle + rows
         self._units.access(cycle, micro)
         if micro.loads:
             self._loads.append(micro)
@@ -198,7 +203,7 @@ class IssueUnit(Generic[M]):
         if any(later > cycle and later >= ready for later in pending):
             return False
         for sau in CHOICES[micro.unit]:
-            claims = 0 if micro.unit is Unit.DIVIDE else (1 << GROUPS) - 1 << micro.latency + 2
+            claims = 0 if micro.unit is Unit.DIVIDE else (1 << self._groups) - 1 << micro.latency + 2
             if cycle >= self._free[sau] and not self._claimed[sau] & claims:
                 if claims and not self._claims_srf(micro.latency):
                     return False
@@ -209,17 +214,17 @@ class IssueUnit(Generic[M]):
 
     def _start(self, cycle: int, sau: int, micro: M) -> None:
         """An operation enters an SAU."""
-        self._free[sau] = cycle + GROUPS
+        self._free[sau] = cycle + self._groups
         self._issued = Issued(1, micro.pc, sau)
         if micro.kind is Kind.COLLECT:
-            self._mask, self._mask_from = self._units.collect(micro), cycle + 2 + GROUPS
-            self._quiet = max(self._quiet, cycle + 2 + GROUPS)
+            self._mask, self._mask_from = self._units.collect(micro), cycle + 2 + self._groups
+            self._quiet = max(self._quiet, cycle + 2 + self._groups)
             return
         self._units.compute(micro)
         if micro.unit is Unit.DIVIDE:
-            self._free[sau] = cycle + DIVISION_READ + micro.latency
+            self._free[sau] = cycle + self._of_division.free
             self._division, self._divided = cycle, micro
-            self._quiet = max(self._quiet, cycle + DIVISION_KNOWN + 1 + GROUPS)
+            self._quiet = max(self._quiet, cycle + self._of_division.known + 1 + self._groups)
             for resource in micro.writes:
                 self._forwardable[resource] = NEVER
         else:

@@ -1,6 +1,6 @@
 """What is behind the ports of the engine, and `IdealMemory`, with fixed latencies."""
 
-from collections import deque
+from collections import defaultdict, deque
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -79,7 +79,7 @@ class IdealMemory:
         self._segments = Segments(image)
         self._cycle = 0
         self._bank_free = [0] * BANKS
-        self._answers: dict[int, deque[tuple[int, Answer]]] = {port: deque() for port in range(10)}
+        self._answers: defaultdict[int, deque[tuple[int, Answer]]] = defaultdict(deque)
         self._fetched: deque[tuple[int, Answer]] = deque()
 
     def image(self) -> Image:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from warploom.arch.fg_simt.micro import Kind
-from warploom.arch.fg_simt.sizes import GROUPS, LANES, LINE, SMRQ_ROWS, SMRRQ_ENTRIES, WIDE_PORT, Cause
+from warploom.arch.fg_simt.sizes import EIGHT_LANES, LINE, SMRRQ_ENTRIES, Cause, Sizes
 from warploom.arch.isa import Op
 from warploom.golden_model.fg_simt.coalescing import coalesces
 from warploom.golden_model.fg_simt.lanes import Addresses, size_of
@@ -68,18 +68,18 @@ class Entry:
 
 
 class MemoryUnit:
-    """The SMU. `in_flight` counts memory instructions; `offered` are the requests of the last cycle, by their ports,
-    taken or not."""
+    """The SMU of an engine of some `sizes`. `in_flight` counts memory instructions; `offered` are the requests of the
+    last cycle, by their ports, taken or not."""
 
     observed = ("smrq", "smrrq", "in_flight", "narrow_outstanding", "wide_outstanding")
 
-    def __init__(self, memory: Ports) -> None:
-        self._memory = memory
+    def __init__(self, memory: Ports, sizes: Sizes = EIGHT_LANES) -> None:
+        self._memory, self._sizes = memory, sizes
         self._arriving: deque[tuple[int, Row]] = deque()
         self._queue: deque[Row] = deque()
         self._first: Row | None = None
         self._entries: deque[Entry] = deque()
-        ports = (*range(LANES), WIDE_PORT)
+        ports = (*range(sizes.lanes), sizes.wide_port)
         self._pending: dict[int, deque[tuple[Entry, list[int]]]] = {port: deque() for port in ports}
         self.offered: dict[int, Request] = {}
         self._writes = {False: 0, True: 0}  # outstanding writes, narrow and wide
@@ -101,7 +101,7 @@ class MemoryUnit:
 
     def takes(self, rows: int) -> bool:
         """Whether there is room for an instruction of so many rows."""
-        return self.rows + rows <= SMRQ_ROWS
+        return self.rows + rows <= self._sizes.rows
 
     def add(self, cycle: int, micro: Micro, lanes: Addresses, data: np.ndarray | None) -> Access:
         """An instruction whose address generation issues in a cycle."""
@@ -110,10 +110,11 @@ class MemoryUnit:
             access = Access(micro, lanes, data, 1)
             self._arriving.append((cycle + 2, Row(access, [int(t) for t in np.flatnonzero(lanes.executing)], True)))
             return access
-        access = Access(micro, lanes, data, GROUPS)
-        for group in range(GROUPS):
-            threads = [t for t in range(LANES * group, LANES * group + LANES) if lanes.executing[t]]
-            self._arriving.append((cycle + 2 + group, Row(access, threads, group == GROUPS - 1)))
+        groups, size = self._sizes.groups, self._sizes.lanes
+        access = Access(micro, lanes, data, groups)
+        for group in range(groups):
+            threads = [t for t in range(size * group, size * group + size) if lanes.executing[t]]
+            self._arriving.append((cycle + 2 + group, Row(access, threads, group == groups - 1)))
         return access
 
     def discard(self) -> None:
@@ -151,7 +152,7 @@ class MemoryUnit:
         for port, pending in self._pending.items():
             if pending and (answer := self._memory.answer(port)) is not None:
                 entry, threads = pending.popleft()
-                self._place(port == WIDE_PORT, entry, threads, answer)
+                self._place(port == self._sizes.wide_port, entry, threads, answer)
 
     def _place(self, wide: bool, entry: Entry, threads: list[int], answer: Answer) -> None:
         """The data of an answer go to their places; those of a line of a vector load wait in the entry."""
@@ -175,7 +176,7 @@ class MemoryUnit:
         return int.from_bytes(data[offset : offset + 4], "little") & WORD_MASK
 
     def _retire(self) -> None:
-        """The oldest entry leaves if all its data are in place; a line of a vector load brings eight first."""
+        """The oldest entry leaves if all its data are in place; a line of a vector load brings some first."""
         if not self._entries or self._entries[0].answers:
             return
         entry = self._entries[0]
@@ -189,10 +190,9 @@ class MemoryUnit:
         self._entries.popleft()
         self.in_flight -= entry.last
 
-    @staticmethod
-    def _element_row(threads: list[int]) -> tuple[list[int], list[int]]:
-        """The elements that are brought in one cycle: of eight threads in sequence, from the first one on."""
-        now = [thread for thread in threads if thread < threads[0] + LANES]
+    def _element_row(self, threads: list[int]) -> tuple[list[int], list[int]]:
+        """The elements that are brought in one cycle: of a thread for each lane, from the first one on."""
+        now = [thread for thread in threads if thread < threads[0] + self._sizes.lanes]
         return now, threads[len(now):]
 
     # ------------------------------------------------------------ requests
@@ -215,30 +215,29 @@ class MemoryUnit:
 
     def _begins(self, row: Row) -> bool:
         """Whether a row, or the next line of a vector load, begins: it then has an entry."""
-        vector, writes = row.access.micro.kind is Kind.VECTOR, row.access.writes
+        vector, writes, wide_port = row.access.micro.kind is Kind.VECTOR, row.access.writes, self._sizes.wide_port
         wide = vector or self._coalesces(row)
         if row.threads and (self._outstanding[not wide] if writes else self._writes[not wide]):
             return False
         if vector:
-            row.offers = {WIDE_PORT: self._line(row)}
+            row.offers = {wide_port: self._line(row)}
         elif row.threads:
-            row.offers = {WIDE_PORT: self._wide(row)} if wide else self._narrow(row)
-        row.threads = row.threads[len(row.offers[WIDE_PORT][0]):] if vector else []
+            row.offers = {wide_port: self._wide(row)} if wide else self._narrow(row)
+        row.threads = row.threads[len(row.offers[wide_port][0]):] if vector else []
         row.entry = Entry(row.access, row.last and not row.threads, len(row.offers))
         self._entries.append(row.entry)
         row.access.left -= not row.offers
         return True
 
-    @staticmethod
-    def _coalesces(row: Row) -> bool:
+    def _coalesces(self, row: Row) -> bool:
         access = row.access
         if access.micro.instruction.op in (Op.ATOM, Op.RED):
             return False
-        addresses = {thread % LANES: int(access.lanes.address[thread]) for thread in row.threads}
+        addresses = {thread % self._sizes.lanes: int(access.lanes.address[thread]) for thread in row.threads}
         return coalesces(addresses, size_of(access.micro.instruction))
 
     def _request(self, port: int, entry: Entry, threads: list[int], request: Request) -> None:
-        wide = port == WIDE_PORT
+        wide = port == self._sizes.wide_port
         self._memory.request(port, request)
         self._pending[port].append((entry, threads))
         self._outstanding[wide] += 1
@@ -256,7 +255,8 @@ class MemoryUnit:
         return row.threads, Request(line, True, bytes(data), enables)
 
     def _narrow(self, row: Row) -> dict[int, Sent]:
-        return {thread % LANES: ([thread], self._word_request(row.access, thread)) for thread in row.threads}
+        return {thread % self._sizes.lanes: ([thread], self._word_request(row.access, thread))
+                for thread in row.threads}
 
     def _word_request(self, access: Access, thread: int) -> Request:
         i, address = access.micro.instruction, int(access.lanes.address[thread])

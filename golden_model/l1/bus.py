@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from warploom.arch.l1 import BEAT_BITS, LINE_BITS, MASTERS
+from warploom.arch.l1 import BEAT_BITS, LANES, LINE_BITS, masters
 from warploom.golden_model.l1.bank import Beat, Offer
 from warploom.golden_model.l1.crossbar import RoundRobin
 from warploom.golden_model.l1.data_cache import Answer
@@ -21,16 +21,16 @@ class Slave(NamedTuple):
 
 
 class AxiMaster:
-    """One transaction for each bank. `reads` and `writes` are ID and address on AR and AW, `data` the beat on W and
-    whether it is the last one; None without valid."""
+    """One transaction for each of some banks. `reads` and `writes` are ID and address on AR and AW, `data` the beat on
+    W and whether it is the last one; None without valid."""
 
-    def __init__(self, beat_bits: int = BEAT_BITS) -> None:
+    def __init__(self, beat_bits: int = BEAT_BITS, banks: int = masters(LANES)) -> None:
         self.reads: tuple[int, int] | None = None
         self.writes: tuple[int, int] | None = None
         self._beat: int | None = None  # of the line that is written
         self._writer = 0
         self._bits = beat_bits
-        self._readers, self._writers = RoundRobin(MASTERS), RoundRobin(MASTERS)
+        self._readers, self._writers = RoundRobin(banks), RoundRobin(banks)
 
     def data(self, offers: Sequence[Offer | None]) -> tuple[int, bool] | None:
         """The beat on W."""
@@ -46,7 +46,7 @@ class AxiMaster:
         accepted = {*self._read(offers, slave), *self._write(offers, slave)}
         return [Answer(number in accepted, slave.beat[1] if slave.beat and slave.beat[0] == number else None,
                        slave.written[1] if slave.written and slave.written[0] == number else None)
-                for number in range(MASTERS)]
+                for number in range(len(offers))]
 
     def _read(self, offers: Sequence[Offer | None], slave: Slave) -> list[int]:
         """The read that is accepted, if one is."""

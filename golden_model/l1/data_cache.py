@@ -1,10 +1,10 @@
-"""`DataCache`: banks, crossbars, and ten ports (docs/contract/l1.md, *Crossbars*)."""
+"""`DataCache`: banks, crossbars, and ports (docs/contract/l1.md, *Crossbars*)."""
 
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from warploom.arch.l1 import BANKS, LINES, OFFSET_BITS, PORTS, REQUESTS, SLOT_BITS, SLOTS
+from warploom.arch.l1 import LANES, LINES, OFFSET_BITS, REQUESTS, SLOT_BITS, SLOTS, narrow_ports
 from warploom.golden_model.l1.bank import Bank, Beat, Request, Response
 from warploom.golden_model.l1.crossbar import ReorderBuffer, RoundRobin
 
@@ -18,15 +18,16 @@ class Answer(NamedTuple):
 
 
 class DataCache:
-    """Eight banks behind nine narrow ports and a wide one. Outputs are those of this cycle; `clock` has the inputs, and
-    ends it."""
+    """A bank for each of some lanes, behind narrow ports and a wide one, the last. Outputs are those of this cycle;
+    `clock` has the inputs, and ends it."""
 
-    def __init__(self, lines: int = LINES, beats: int = 4) -> None:
-        self.banks = [Bank(lines, BANKS, number, beats=beats) for number in range(BANKS)]
-        self._queues: list[deque[Request]] = [deque() for _ in range(PORTS)]
-        self._buffers = [ReorderBuffer() for _ in range(PORTS)]
-        self._by_bank = [RoundRobin(PORTS) for _ in range(BANKS)]
-        self._by_port = [RoundRobin(BANKS) for _ in range(PORTS)]
+    def __init__(self, lines: int = LINES, beats: int = 4, *, lanes: int = LANES) -> None:
+        ports = narrow_ports(lanes) + 1
+        self.banks = [Bank(lines, lanes, number, beats=beats) for number in range(lanes)]
+        self._queues: list[deque[Request]] = [deque() for _ in range(ports)]
+        self._buffers = [ReorderBuffer() for _ in range(ports)]
+        self._by_bank = [RoundRobin(ports) for _ in range(lanes)]
+        self._by_port = [RoundRobin(lanes) for _ in range(ports)]
 
     def ready(self, port: int) -> bool:
         """Whether a request of a port is taken."""
@@ -50,8 +51,9 @@ class DataCache:
               flush: bool = False) -> None:
         """The end of a cycle: requests by port, the ports whose answer was taken, and memory for each bank."""
         accepted = [port for port in requests if self.ready(port)]
-        chosen = [self._choose_request(number) for number in range(BANKS)]
-        answering = {port: number for port in range(PORTS) if (number := self._choose_answer(port)) is not None}
+        chosen = [self._choose_request(number) for number in range(len(self.banks))]
+        answering = {port: number for port in range(len(self._queues))
+                     if (number := self._choose_answer(port)) is not None}
         for port in taken:
             self._buffers[port].leave()
         for port, number in answering.items():
@@ -66,7 +68,7 @@ class DataCache:
 
     def _choose_request(self, bank: int) -> int | None:
         asking = [port for port, queue in enumerate(self._queues) if queue and self._buffers[port].free
-                  and queue[0].address >> OFFSET_BITS & BANKS - 1 == bank]
+                  and queue[0].address >> OFFSET_BITS & len(self.banks) - 1 == bank]
         return self._by_bank[bank].choose(asking)
 
     def _choose_answer(self, port: int) -> int | None:

@@ -1,6 +1,6 @@
 """`L1`: both caches and their bus (docs/contract/l1.md)."""
 
-from warploom.arch.l1 import BEAT_BITS, LINE_BITS, LINES
+from warploom.arch.l1 import BEAT_BITS, LANES, LINE_BITS, LINES, masters
 from warploom.golden_model.l1.bank import Bank, Offer, Request, Response
 from warploom.golden_model.l1.bus import AxiMaster, Slave
 from warploom.golden_model.l1.data_cache import DataCache
@@ -10,15 +10,16 @@ class L1:
     """The data cache, the instruction cache, and the bus. `data`, `instructions` and `bus` show the outputs of this
     cycle; `request`, `fetch`, `take` and `take_instruction` set its inputs, and `clock` ends it.
 
-    `lines` are those of the instruction cache and of each bank of the data cache; `word_bytes` are those of an
-    instruction word.
+    `lines` are those of the instruction cache and of each bank of the data cache; `lanes` are those of the
+    engine; `word_bytes` are those of an instruction word.
     """
 
-    def __init__(self, lines: int = LINES, *, word_bytes: int = 8, beat_bits: int = BEAT_BITS) -> None:
+    def __init__(self, lines: int = LINES, *, lanes: int = LANES, word_bytes: int = 8,
+                 beat_bits: int = BEAT_BITS) -> None:
         beats = LINE_BITS // beat_bits
-        self.data = DataCache(lines, beats)
+        self.data = DataCache(lines, beats, lanes=lanes)
         self.instructions = Bank(lines, word_bytes=word_bytes, writable=False, beats=beats)
-        self.bus = AxiMaster(beat_bits)
+        self.bus = AxiMaster(beat_bits, masters(lanes))
         self._requests: dict[int, Request] = {}
         self._taken: set[int] = set()
         self._fetch: Request | None = None

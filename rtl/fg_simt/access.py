@@ -6,14 +6,14 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.fg_simt.code import ATOMICS
-from warploom.arch.fg_simt.sizes import GROUPS, LANES
+from warploom.arch.fg_simt.sizes import EIGHT_LANES, Sizes
 from warploom.arch.isa import Op
 from warploom.arch.l1 import Operation
 from warploom.arch.modifiers import Atom, DType, Space
 from warploom.rtl.fg_simt.address import NAMES, WINDOWS, AddressUnit
 from warploom.rtl.fg_simt.control_ports import LAUNCH_BLOCK
 from warploom.rtl.fg_simt.issue_ports import access, reading
-from warploom.rtl.fg_simt.memory_ports import ARRIVING, INSTRUCTION, WORDS
+from warploom.rtl.fg_simt.memory_ports import arriving, instruction, words
 from warploom.rtl.fg_simt.micro import ATOMIC_OPS, PAYLOAD, modifier, one_of, size_of
 
 UNSIGNED = {Atom.MIN: Operation.UMIN, Atom.MAX: Operation.UMAX}
@@ -27,6 +27,10 @@ WINDOW_FIELDS = {Space.SHARED: ("shared", "shared_bytes"), Space.LOCAL: ("local"
 class AccessUnit(wiring.Component):
     """Brings a row in the cycle after its group has read: one group in each cycle, no stalls.
 
+    Parameters
+    ----------
+    sizes : lanes of the engine.
+
     Members
     -------
     block : the launch block; it does not change during a kernel.
@@ -37,19 +41,20 @@ class AccessUnit(wiring.Component):
     arrive, arriving : a row.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, sizes: Sizes = EIGHT_LANES) -> None:
+        self._sizes = sizes
         super().__init__({
-            "block": In(LAUNCH_BLOCK), "sgu": In(reading(access(PAYLOAD))), "executing": In(LANES),
-            "low": In(WORDS), "high": In(WORDS), "data": In(WORDS), "discard": In(1),
-            "arrive": Out(1), "arriving": Out(ARRIVING),
+            "block": In(LAUNCH_BLOCK), "sgu": In(reading(access(PAYLOAD), sizes)), "executing": In(sizes.lanes),
+            "low": In(words(sizes)), "high": In(words(sizes)), "data": In(words(sizes)), "discard": In(1),
+            "arrive": Out(1), "arriving": Out(arriving(sizes)),
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.addresses = addresses = AddressUnit()
+        m.submodules.addresses = addresses = AddressUnit(sizes=self._sizes)
         given, row = self.sgu.operation, self.arriving.row
-        payload, about = given.operation.payload, Signal(INSTRUCTION, reset_less=True)
-        executing, stored = Signal(LANES, reset_less=True), Signal(WORDS, reset_less=True)
+        payload, about = given.operation.payload, Signal(instruction(self._sizes), reset_less=True)
+        executing, stored = Signal(self._sizes.lanes, reset_less=True), Signal(words(self._sizes), reset_less=True)
         m.d.comb += [
             *(addresses.windows[NAMES[space]].eq(Cat(self.block[field] for field in WINDOW_FIELDS[space]))
               for space in WINDOWS),
@@ -66,7 +71,7 @@ class AccessUnit(wiring.Component):
             executing.eq(addresses.executing), stored.eq(self.data),
             about.operation.eq(operation_of(payload.op, payload.modifiers)), about.size.eq(addresses.log_size),
             about.loads.eq(given.load), about.vector.eq(given.vector), about.pc.eq(given.operation.pc),
-            about.last.eq(given.vector | (self.sgu.group == GROUPS - 1)),
+            about.last.eq(given.vector | (self.sgu.group == self._sizes.groups - 1)),
             about.place.eq(Cat(self.sgu.group, given.place)),
         ]
         with m.If(given.vector):

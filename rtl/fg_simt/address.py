@@ -6,7 +6,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.fg_simt.image import HIGH_WORDS
-from warploom.arch.fg_simt.sizes import GROUPS, LANES, Cause
+from warploom.arch.fg_simt.sizes import EIGHT_LANES, Cause, Sizes
 from warploom.arch.memory_map import CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW
 from warploom.arch.modifiers import Space
 from warploom.rtl.shared import share
@@ -74,10 +74,14 @@ def _misaligned(offset: Value, log_size: Value) -> Value:
 
 
 class AddressUnit(wiring.Component):
-    """Addresses of a group of eight threads: one group in each cycle, no stalls.
+    """Addresses of a group, a thread in each lane: one group in each cycle, no stalls.
 
     What enters in cycle t is held in a register, together with the lanes' places in local memory and the last legal
     offsets; addresses are there in t + 1.
+
+    Parameters
+    ----------
+    sizes : lanes of the engine.
 
     Members
     -------
@@ -90,19 +94,19 @@ class AddressUnit(wiring.Component):
         lanes that do not execute.
     """
 
-    def __init__(self) -> None:
-        words = data.ArrayLayout(32, LANES)
-        self._lanes = [AddressLane() for _ in range(LANES)]
+    def __init__(self, *, sizes: Sizes = EIGHT_LANES) -> None:
+        words, self._sizes = data.ArrayLayout(32, sizes.lanes), sizes
+        self._lanes = [AddressLane() for _ in range(sizes.lanes)]
         super().__init__({
             **{name: In(ABOUT[name].shape) for name in ("space", "log_size", "wide", "writes", "offset")},
-            "windows": In(LAUNCH_WINDOWS), "group": In(range(GROUPS)), "executing": In(LANES),
+            "windows": In(LAUNCH_WINDOWS), "group": In(range(sizes.groups)), "executing": In(sizes.lanes),
             "low": In(words), "high": In(words),
-            "address": Out(words), "cause": Out(data.ArrayLayout(CAUSE_BITS, LANES)),
+            "address": Out(words), "cause": Out(data.ArrayLayout(CAUSE_BITS, sizes.lanes)),
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        about, executing = Signal(ABOUT, reset_less=True), Signal(LANES, reset_less=True)
+        about, executing = Signal(ABOUT, reset_less=True), Signal(self._sizes.lanes, reset_less=True)
         windows = [self.windows[NAMES[space]] for space in WINDOWS]
         m.d.sync += [
             *(about[name].eq(getattr(self, name)) for name in ("space", "log_size", "wide", "writes", "offset")),
@@ -113,7 +117,7 @@ class AddressUnit(wiring.Component):
         for number, lane in enumerate(self._lanes):
             m.submodules[f"lane_{number}"] = share(platform, "address_lane", lane, clocked=False)
             held = Signal(PLACED, name=f"held_{number}", reset_less=True)
-            thread = Cat(Const(number, 3), self.group)
+            thread = Cat(Const(number, self._sizes.lane_bits), self.group)
             m.d.sync += [
                 *(home.eq(window.base + (window.size * thread if space is Space.LOCAL else 0))
                   for home, space, window in zip(held.homes, WINDOWS, windows, strict=True)),

@@ -6,7 +6,7 @@ from amaranth import Cat, Const, Module, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.fg_simt.sizes import LANES
+from warploom.arch.fg_simt.sizes import EIGHT_LANES, Sizes
 from warploom.arch.l1 import ADDRESS_BITS, OFFSET_BITS
 from warploom.rtl.select import merge_many
 
@@ -27,6 +27,10 @@ class Coalescer(wiring.Component):
     Addresses in one line are consecutive if, for all executing lanes l, the offsets minus l * size are equal. These
     are numbers of OFFSET_BITS + 1 bits with a sign: with a bit less, 0 and 32 would be equal.
 
+    Parameters
+    ----------
+    sizes : lanes of the engine.
+
     Members
     -------
     execute : the executing lanes; at least one.
@@ -37,10 +41,10 @@ class Coalescer(wiring.Component):
     line : the address of the line, if `wide`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, sizes: Sizes = EIGHT_LANES) -> None:
         super().__init__({
-            "execute": In(LANES),
-            "address": In(data.ArrayLayout(ADDRESS_BITS, LANES)),
+            "execute": In(sizes.lanes),
+            "address": In(data.ArrayLayout(ADDRESS_BITS, sizes.lanes)),
             "size": In(SIZE_BITS),
             "wide": Out(1),
             "consecutive": Out(1),
@@ -51,7 +55,7 @@ class Coalescer(wiring.Component):
         m = Module()
         lines = [address[OFFSET_BITS:] for address in self.address]
         offsets = [address[:OFFSET_BITS] for address in self.address]
-        starts = [Signal(OFFSET_BITS + 1, name=f"start_{lane}") for lane in range(LANES)]
+        starts = [Signal(OFFSET_BITS + 1, name=f"start_{lane}") for lane in range(len(lines))]
         for lane, (start, offset) in enumerate(zip(starts, offsets, strict=True)):
             m.d.comb += start.eq(offset - (Const(lane) << self.size))
         equal, one_line = Signal(), Signal()

@@ -1,13 +1,13 @@
 """Constant operands of a group (docs/contract/fg_simt.md, *Micro-operations*)."""
 
-from amaranth import Module, Mux, Signal, signed
+from amaranth import Module, Mux, Signal, Value, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.fg_simt.sizes import GROUPS, LANES
+from warploom.arch.fg_simt.sizes import EIGHT_LANES, Sizes
 from warploom.arch.interfaces import STRIDE_BITS
 from warploom.arch.l1 import WORD_BITS
-from warploom.rtl.fg_simt.memory_ports import WORDS
+from warploom.rtl.fg_simt.memory_ports import words
 from warploom.rtl.multiply import compress
 
 MULTIPLE = signed(STRIDE_BITS + 5)
@@ -15,8 +15,12 @@ MULTIPLE = signed(STRIDE_BITS + 5)
 
 
 class Constants(wiring.Component):
-    """Words base + (8 * group + lane) * stride. Combinational: the multiples of the stride that a lane, and a group,
-    needs take one addition, and the sum of three words one more behind a row of full adders.
+    """Words base + (lanes * group + lane) * stride. Combinational: the multiples of the stride that a lane, and two
+    bits of the group, need take one addition, and the sum of the words one more behind rows of full adders.
+
+    Parameters
+    ----------
+    sizes : lanes of the engine.
 
     Members
     -------
@@ -24,22 +28,31 @@ class Constants(wiring.Component):
     words : of each lane.
     """
 
-    base: In(WORD_BITS)
-    stride: In(signed(STRIDE_BITS))
-    group: In(range(GROUPS))
-    words: Out(WORDS)
+    def __init__(self, *, sizes: Sizes = EIGHT_LANES) -> None:
+        self._sizes = sizes
+        super().__init__({"base": In(WORD_BITS), "stride": In(signed(STRIDE_BITS)), "group": In(range(sizes.groups)),
+                          "words": Out(words(sizes))})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        times = [Signal(MULTIPLE, name=f"times_{count}") for count in range(LANES)]
-        one, before = self.stride, Signal(MULTIPLE)
+        times = [Signal(MULTIPLE, name=f"times_{count}") for count in range(max(self._sizes.lanes, 4))]
+        one, parts = self.stride, range(0, self._sizes.group_bits, 2)
+        before = [Signal(MULTIPLE, name=f"before_{low}" if low else "before") for low in parts]
         made = (0, one, one << 1, (one << 1) + one, one << 2, (one << 2) + one, times[3] << 1, (one << 3) - one)
         m.d.comb += [
-            *(multiple.eq(value) for multiple, value in zip(times, made, strict=True)),
-            before.eq(Mux(self.group[1], Mux(self.group[0], times[3], times[2]), Mux(self.group[0], one, 0)) << 3),
+            *(multiple.eq(value) for multiple, value in zip(times, made, strict=False)),
+            *(row.eq(_multiple(self.group[low : low + 2], one, times) << low + self._sizes.lane_bits)
+              for row, low in zip(before, parts, strict=True)),
         ]
-        for lane, multiple in enumerate(times):
-            rows = [Signal(signed(WORD_BITS), name=f"row_{lane}_{number}") for number in range(3)]
-            m.d.comb += [row.eq(value) for row, value in zip(rows, (self.base, before, multiple), strict=True)]
-            m.d.comb += self.words[lane].eq(sum(compress(m, rows, WORD_BITS, name=f"lane_{lane}")))
+        for lane, word in enumerate(self.words):
+            added = (self.base, *before, times[lane])
+            rows = [Signal(signed(WORD_BITS), name=f"row_{lane}_{number}") for number in range(len(added))]
+            m.d.comb += [row.eq(value) for row, value in zip(rows, added, strict=True)]
+            m.d.comb += word.eq(sum(compress(m, rows, WORD_BITS, name=f"lane_{lane}")))
         return m
+
+
+def _multiple(part: Value, one: Value, times: list[Signal]) -> Value:
+    """So many times the stride, a number of one or two bits."""
+    few = Mux(part[0], one, 0)
+    return few if len(part) == 1 else Mux(part[1], Mux(part[0], times[3], times[2]), few)

@@ -6,7 +6,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.fg_simt.image import HOST
-from warploom.arch.fg_simt.sizes import CP_PORT, LANES
+from warploom.arch.fg_simt.sizes import EIGHT_LANES, Sizes
 from warploom.arch.l1 import FETCH_FIELDS, response_fields
 from warploom.arch.mechanisms import Affine
 from warploom.rtl.fg_simt.control import ControlProcessor
@@ -18,16 +18,19 @@ from warploom.rtl.fg_simt.lanes import Lanes
 from warploom.rtl.fg_simt.memory_unit import MemoryUnit
 from warploom.rtl.fg_simt.micro import PAYLOAD
 from warploom.rtl.fg_simt.sau_ports import EXTENSION
-from warploom.rtl.l1.crossbars import REQUEST_PORTS, RESPONSE_PORTS
+from warploom.rtl.l1.crossbars import request_ports, response_ports
 from warploom.rtl.l1.ports import assert_rule, assert_stable, request_stream
 from warploom.rtl.observation import Shown, gather, probe_port, show
 from warploom.rtl.shared import module_name, share
 
-MEMORY_PORTS = {
-    **{name: member.flip() for name, member in {**REQUEST_PORTS, **RESPONSE_PORTS}.items()},
-    "fetch": Out(request_stream(FETCH_FIELDS)), "instruction": In(request_stream(response_fields(INSTRUCTION_BITS))),
-}
-"""The ports of `warploom.rtl.l1.whole.L1`, from the engine's side."""
+
+def memory_ports(sizes: Sizes) -> dict[str, wiring.Member]:
+    """The ports of `warploom.rtl.l1.whole.L1`, from the engine's side."""
+    of_data = {**request_ports(sizes.lanes), **response_ports(sizes.lanes)}
+    return {
+        **{name: member.flip() for name, member in of_data.items()}, "fetch": Out(request_stream(FETCH_FIELDS)),
+        "instruction": In(request_stream(response_fields(INSTRUCTION_BITS))),
+    }
 
 
 class Engine(wiring.Component):
@@ -37,6 +40,7 @@ class Engine(wiring.Component):
     Parameters
     ----------
     affine : the kind of affine execution.
+    sizes : its lanes.
     probe : for benches: shows the observed values, and asserts what the parts may do at the ports that they share.
 
     Members
@@ -45,14 +49,14 @@ class Engine(wiring.Component):
     halted, status : the host part is over; its status.
     """
 
-    def __init__(self, *, affine: Affine = Affine.OFF, probe: bool = False) -> None:
-        self._probe = probe
+    def __init__(self, *, affine: Affine = Affine.OFF, sizes: Sizes = EIGHT_LANES, probe: bool = False) -> None:
+        self._sizes, self._probe = sizes, probe
         self._host, self._fetch = Host(probe=probe), Fetch(probe=probe)
         self._control = ControlProcessor(affine=affine, probe=probe)
-        self._issue = IssueUnit(payload=PAYLOAD, extension=EXTENSION, probe=probe)
-        self._lanes, self._memory = Lanes(probe=probe), MemoryUnit(probe=probe)
+        self._issue = IssueUnit(payload=PAYLOAD, extension=EXTENSION, sizes=sizes, probe=probe)
+        self._lanes, self._memory = Lanes(sizes=sizes, probe=probe), MemoryUnit(sizes=sizes, probe=probe)
         super().__init__({
-            **MEMORY_PORTS, "halted": Out(1), "status": Out(32), **(probe_port(self.observe()) if probe else {}),
+            **memory_ports(sizes), "halted": Out(1), "status": Out(32), **(probe_port(self.observe()) if probe else {}),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -97,7 +101,7 @@ class Engine(wiring.Component):
 
     def _share_port(self, m: Module) -> None:
         """The CP's port: no mode asks while the other one does."""
-        own, answer = self.narrow[CP_PORT], self.narrow_response[CP_PORT]
+        own, answer = self.narrow[self._sizes.cp_port], self.narrow_response[self._sizes.cp_port]
         host, control = self._host, self._control
         m.d.comb += [
             own.valid.eq(host.request.valid | control.request.valid),
@@ -126,7 +130,7 @@ class Engine(wiring.Component):
     def _access_memory(self, m: Module) -> None:
         """From the lanes to memory."""
         issue, lanes, memory = self._issue, self._lanes, self._memory
-        for lane in range(LANES):
+        for lane in range(self._sizes.lanes):
             wiring.connect(m, memory.narrow[lane], wiring.flipped(self.narrow[lane]))
             wiring.connect(m, wiring.flipped(self.narrow_response[lane]), memory.narrow_response[lane])
         wiring.connect(m, memory.wide, wiring.flipped(self.wide))
@@ -154,7 +158,7 @@ class Engine(wiring.Component):
         host, control = self._host, self._control
         assert_rule(m, ~(host.take & control.take), "both modes take an instruction")
         assert_rule(m, ~(host.request.valid & control.request.valid), "both modes request")
-        assert_stable(m, self.narrow[CP_PORT], "request_of_cp")
+        assert_stable(m, self.narrow[self._sizes.cp_port], "request_of_cp")
 
     def observe(self) -> Shown:
         """See the contract."""

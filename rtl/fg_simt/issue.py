@@ -6,20 +6,16 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.fg_simt.sizes import GROUPS, LANES, PREDICATES, SIQ_ENTRIES, SLWQ_ENTRIES, SMRQ_ROWS
+from warploom.arch.fg_simt.sizes import EIGHT_LANES, PREDICATES, SIQ_ENTRIES, SLWQ_ENTRIES, THREADS, Sizes
 from warploom.arch.isa import PC_BITS
 from warploom.rtl.fg_simt.branch_mask import BranchMask
 from warploom.rtl.fg_simt.first_queue import FirstQueue
 from warploom.rtl.fg_simt.groups import DividingGroups, Groups
-from warploom.rtl.fg_simt.issue_ports import PLACE, SAUS, access, micro, operation, reading, write_back
+from warploom.rtl.fg_simt.issue_ports import LONGEST, PLACE, SAUS, access, micro, operation, reading, write_back
 from warploom.rtl.fg_simt.memory_ports import ISSUED
 from warploom.rtl.fg_simt.scoreboard import Scoreboard
 from warploom.rtl.fg_simt.write_port import StorageClaims, WritePort
 from warploom.rtl.observation import Shown, probe_port, show
-
-DRAIN = {0: 5, 1: 6, 3: 8, 5: 10}
-"""Cycles after that of issue in which something is in the lanes, by latency; `quiet` comes behind them. A collect has
-that of a load."""
 
 
 class IssueUnit(wiring.Component):
@@ -32,6 +28,7 @@ class IssueUnit(wiring.Component):
     ----------
     payload : the shape of what lanes and SMU need of an operation, beside registers, mask and PC.
     extension : the shape of a load's `extension` (`warploom.rtl.fg_simt.issue_ports.micro`).
+    sizes : lanes of the engine.
     probe : a port with the observed values of the previous cycle.
 
     Members
@@ -50,12 +47,15 @@ class IssueUnit(wiring.Component):
     quiet : queues are empty, and all results are written. Accesses are not counted: they are in flight.
     """
 
-    def __init__(self, *, payload: ShapeLike, extension: ShapeLike, probe: bool = False) -> None:
-        self._micro, self._probe = micro(payload, extension), probe
-        self._sgu, self._slu = Groups(layout=access(payload)), Groups(layout=write_back(extension))
-        self._saus = (Groups(layout=operation(payload)), DividingGroups(layout=operation(payload)))
-        self._scoreboard, self._mask = Scoreboard(), BranchMask()
-        self._ports, self._srf = [WritePort() for _ in range(SAUS)], StorageClaims()
+    def __init__(self, *, payload: ShapeLike, extension: ShapeLike, sizes: Sizes = EIGHT_LANES,
+                 probe: bool = False) -> None:
+        self._micro, self._sizes, self._probe = micro(payload, extension), sizes, probe
+        self._sgu = Groups(layout=access(payload), sizes=sizes)
+        self._slu = Groups(layout=write_back(extension), sizes=sizes)
+        self._saus = (Groups(layout=operation(payload), sizes=sizes),
+                      DividingGroups(layout=operation(payload), sizes=sizes))
+        self._scoreboard, self._mask = Scoreboard(), BranchMask(sizes=sizes)
+        self._ports, self._srf = [WritePort(sizes=sizes) for _ in range(SAUS)], StorageClaims()
         self._siq = FirstQueue(shape=self._micro, depth=SIQ_ENTRIES)
         self._waiting = data.StructLayout({**({"pc": PC_BITS} if probe else {}), "write_back": write_back(extension)})
         self._slwq = SyncFIFO(width=self._waiting.size, depth=SLWQ_ENTRIES)
@@ -65,12 +65,12 @@ class IssueUnit(wiring.Component):
             "discard": In(1),
             "freed": In(1),
             "answered": In(SLWQ_ENTRIES),
-            "holds": In(data.ArrayLayout(LANES, SAUS)),
-            "sau": Out(reading(operation(payload))).array(SAUS),
-            "sgu": Out(reading(access(payload))),
-            "slu": Out(reading(write_back(extension))),
+            "holds": In(data.ArrayLayout(sizes.lanes, SAUS)),
+            "sau": Out(reading(operation(payload), sizes)).array(SAUS),
+            "sgu": Out(reading(access(payload), sizes)),
+            "slu": Out(reading(write_back(extension), sizes)),
             "accesses": Out(1), "accessed": Out(ISSUED),
-            "mask": Out(GROUPS * LANES),
+            "mask": Out(THREADS),
             "resolved": Out(1),
             "quiet": Out(1),
             **(probe_port(self.observe()) if probe else {}),
@@ -82,7 +82,7 @@ class IssueUnit(wiring.Component):
         self._issues, self._writes_back = Signal(name="issues"), Signal(name="writes_back")
         self._starts = Signal(SAUS, name="starts")
         self._accesses = Signal(name="access_issues")
-        self._rows = Signal(range(SMRQ_ROWS + 1), init=SMRQ_ROWS, name="free_rows")
+        self._rows = Signal(range(self._sizes.rows + 1), init=self._sizes.rows, name="free_rows")
         self._overwrites = Signal(name="overwrites")
         self._last = Signal(data.StructLayout({"issue": 2, "issue_pc": PC_BITS, "issue_unit": 2}), name="last_issue")
 
@@ -131,14 +131,14 @@ class IssueUnit(wiring.Component):
             fits.eq(first.saus & Cat(sau0.free & ports[0].free & self._srf.free,
                                      sau1.free & (ports[1].free & self._srf.free | first.divide))),
             self._starts.eq(Cat(fits[0], fits[1] & ~fits[0]) & may.replicate(SAUS)),
-            room.eq(Mux(first.vector, self._rows.any(), self._rows >= GROUPS)),
+            room.eq(Mux(first.vector, self._rows.any(), self._rows >= self._sizes.groups)),
             self._accesses.eq(may & ~first.saus.any() & self._sgu.free & room & (self._slwq.w_rdy | ~first.load)),
             self._issues.eq(self._starts.any() | self._accesses),
         ]
 
     def _start(self, m: Module) -> None:
         """Into the unit, and for loads into the SLWQ."""
-        first, taken, place = self._first, Signal(range(GROUPS + 1)), Signal(PLACE)
+        first, taken, place = self._first, Signal(range(self._sizes.groups + 1)), Signal(PLACE)
         for number, (sau, port) in enumerate(zip(self._saus, self._ports, strict=True)):
             m.d.comb += [sau.start.valid.eq(self._starts[number]), sau.start.payload.eq(first.operation),
                          port.latency.eq(first.latency), port.claim.eq(self._starts[number] & ~first.divide)]
@@ -157,10 +157,10 @@ class IssueUnit(wiring.Component):
             self._slu.start.valid.eq(self._writes_back), self._slu.start.payload.eq(self._load.write_back),
             self.accesses.eq(self._accesses), self.accessed.loads.eq(first.load),
             self.accessed.vector.eq(first.vector), self.accessed.entry.eq(place),
-            taken.eq(Mux(self._accesses, Mux(first.vector, 1, GROUPS), 0)),
+            taken.eq(Mux(self._accesses, Mux(first.vector, 1, self._sizes.groups), 0)),
         ]
         m.d.sync += [place.eq(place + self._slwq.w_en),
-                     self._rows.eq(Mux(self.discard, SMRQ_ROWS, self._rows - taken + self.freed))]
+                     self._rows.eq(Mux(self.discard, self._sizes.rows, self._rows - taken + self.freed))]
         wiring.connect(m, self._sgu.reading, wiring.flipped(self.sgu))
         wiring.connect(m, self._slu.reading, wiring.flipped(self.slu))
 
@@ -201,7 +201,9 @@ class IssueUnit(wiring.Component):
     def _drain(self, m: Module) -> None:
         """Whether something is in the lanes: a shift register with a bit for each cycle."""
         first, divided = self._first, self._saus[1]
-        busy, added = Signal(max(DRAIN.values())), Signal(max(DRAIN.values()))
+        longest = self._drain_cycles(LONGEST)
+        busy, added = Signal(longest), Signal(longest)
+        ones = self._ones
         with m.If(self._starts.any() & ~first.divide):
             m.d.comb += added.eq(Mux(first.latency[2], ones(5), Mux(first.latency[1], ones(3),
                                                                     Mux(first.collect, ones(0), ones(1)))))
@@ -209,6 +211,15 @@ class IssueUnit(wiring.Component):
             m.d.comb += added.eq(ones(0))
         m.d.sync += busy.eq(busy[1:] | added)
         m.d.comb += self.quiet.eq(~(self._siq.first.valid | self._slwq.r_rdy | divided.dividing | busy[0]))
+
+    def _drain_cycles(self, latency: int) -> int:
+        """Cycles after that of issue in which something of this latency is in the lanes; `quiet` comes behind them. A
+        collect has those of a load."""
+        return latency + 1 + self._sizes.groups
+
+    def _ones(self, latency: int) -> Value:
+        """These cycles, from the next one on."""
+        return Const((1 << self._drain_cycles(latency)) - 1, self._drain_cycles(LONGEST))
 
     def _show(self, m: Module) -> None:
         """Observed values: what issues is known one cycle later, like the rest."""
@@ -218,8 +229,3 @@ class IssueUnit(wiring.Component):
         m.d.sync += [self._last.issue.eq(Mux(self._writes_back, 2, self._issues)),
                      self._last.issue_pc.eq(Mux(happens, issued, 0)), self._last.issue_unit.eq(Mux(happens, unit, 0))]
         show(m, self)
-
-
-def ones(latency: int) -> Value:
-    """The cycles in which something of this latency is in the lanes, from the next one on."""
-    return Const((1 << DRAIN[latency]) - 1, max(DRAIN.values()))

@@ -4,16 +4,16 @@ from amaranth import ShapeLike
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import Out
 
-from warploom.arch.fg_simt.sizes import GROUPS, PREDICATES, REGISTERS, SLWQ_ENTRIES
+from warploom.arch.fg_simt.sizes import PREDICATES, REGISTERS, SLWQ_ENTRIES, Sizes
 from warploom.arch.isa import PC_BITS
 
 LATENCY_BITS = 3
 SOURCES = 3
 SAUS = 2
-CLAIMS = 10
-"""Cycles of a write port that may be claimed, from the next one on."""
+LONGEST = 5
+"""The longest latency that is known at issue."""
 
-SRF_CLAIMS = 8
+SRF_CLAIMS = LONGEST + 3
 """Cycles of the SRF that may be claimed, from the next one on."""
 
 PLACE = range(SLWQ_ENTRIES)
@@ -64,6 +64,11 @@ def write_back(extension: ShapeLike) -> data.StructLayout:
     return data.StructLayout({"destination": REGISTER, "place": PLACE, "extension": extension})
 
 
-def reading(layout: ShapeLike) -> wiring.Signature:
+def reading(layout: ShapeLike, sizes: Sizes) -> wiring.Signature:
     """To a unit: the group, if any, that reads its operands in this cycle, and the operation."""
-    return wiring.Signature({"valid": Out(1), "group": Out(range(GROUPS)), "operation": Out(layout)})
+    return wiring.Signature({"valid": Out(1), "group": Out(range(sizes.groups)), "operation": Out(layout)})
+
+
+def port_claims(sizes: Sizes) -> int:
+    """Cycles of a write port that may be claimed, from the next one on."""
+    return LONGEST + 1 + sizes.groups

@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""Eight equal lanes (docs/contract/fg_simt.md, *Lanes in hardware*)."""
+"""Equal lanes (docs/contract/fg_simt.md, *Lanes in hardware*)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,8 +9,8 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.fg_simt.micro import LANE_MODIFIER_BITS
-from warploom.arch.fg_simt.sizes import LANES
-from warploom.rtl.fg_simt.memory_ports import WORDS
+from warploom.arch.fg_simt.sizes import Sizes
+from warploom.rtl.fg_simt.memory_ports import words
 from warploom.rtl.shared import share
 
 SLOTS = ("a", "b", "c")
@@ -20,8 +20,8 @@ Decode = Callable[[Module, Value, Value, Any], None]
 
 
 class LaneUnit(wiring.Component):
-    """Executes operations on a group of eight threads. What enters in cycle t is held in registers at the end of t: the
-    control fields once, the operand words of each lane. The lanes execute from t + 1 on.
+    """Executes operations on a group, a thread in each lane. What enters in cycle t is held in registers at the
+    end of t: the control fields once, the operand words of each lane. The lanes execute from t + 1 on.
 
     Parameters
     ----------
@@ -29,6 +29,7 @@ class LaneUnit(wiring.Component):
     lane : makes a lane. It has the ports `operands`, `result` and maybe `verdict`. One that is not pipelined also has
         `valid` and `done`: an operation begins, or ends.
     decode : drives the control fields of `operands`.
+    sizes : lanes of the engine.
     clocked : a lane has registers.
 
     Members
@@ -41,16 +42,17 @@ class LaneUnit(wiring.Component):
     done : of lanes that are not pipelined, a group ends.
     """
 
-    def __init__(self, *, name: str, lane: Callable[[], Any], decode: Decode, clocked: bool = True) -> None:
-        self._name, self._lane, self._decode, self._clocked = name, lane, decode, clocked
+    def __init__(self, *, name: str, lane: Callable[[], Any], decode: Decode, sizes: Sizes,
+                 clocked: bool = True) -> None:
+        self._name, self._lane, self._decode, self._sizes, self._clocked = name, lane, decode, sizes, clocked
         example = lane()
         self._layout, self._members = example.operands.shape(), {*example.signature.members}
-        shapes = {**dict.fromkeys(SLOTS, WORDS), "pred": LANES}
+        shapes = {**dict.fromkeys(SLOTS, words(sizes)), "pred": sizes.lanes}
         self._slots = [slot for slot in shapes if slot in self._layout.members]
         super().__init__({
             "enters": In(1), "op": In(8), "modifiers": In(LANE_MODIFIER_BITS),
             **{slot: In(shapes[slot]) for slot in self._slots},
-            "result": Out(WORDS), **({"verdict": Out(LANES)} if "verdict" in self._members else {}),
+            "result": Out(words(sizes)), **({"verdict": Out(sizes.lanes)} if "verdict" in self._members else {}),
             **({"done": Out(1)} if "done" in self._members else {}),
         })
 
@@ -60,7 +62,7 @@ class LaneUnit(wiring.Component):
         self._decode(m, self.op, self.modifiers, control)
         with m.If(self.enters):
             m.d.sync += held.eq(control)
-        lanes = [self._lane() for _ in range(LANES)]
+        lanes = [self._lane() for _ in range(self._sizes.lanes)]
         for number, lane in enumerate(lanes):
             m.submodules[f"lane_{number}"] = share(platform, self._name, lane, clocked=self._clocked)
             m.d.comb += [lane.operands.eq(held), self.result[number].eq(lane.result)]

@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""The eight lanes: register file, arithmetic units, SGU, SSU and SLU (docs/contract/fg_simt.md, *Lanes in hardware*;
+"""The lanes: register file, arithmetic units, SGU, SSU and SLU (docs/contract/fg_simt.md, *Lanes in hardware*;
 [AFFINE], section 4)."""
 
 from amaranth import Cat, Module, Mux, Signal, Value
@@ -7,16 +7,16 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.fg_simt.micro import Source
-from warploom.arch.fg_simt.sizes import GROUPS, LANES
+from warploom.arch.fg_simt.sizes import EIGHT_LANES, THREADS, Sizes
 from warploom.rtl.fg_simt.access import AccessUnit
 from warploom.rtl.fg_simt.constants import Constants
 from warploom.rtl.fg_simt.control_ports import LAUNCH_BLOCK
 from warploom.rtl.fg_simt.issue_ports import SAUS, SOURCES, access, operation, reading, write_back
-from warploom.rtl.fg_simt.memory_ports import ARRIVING, PLACE_BITS, WORDS
+from warploom.rtl.fg_simt.memory_ports import arriving, place_bits, words
 from warploom.rtl.fg_simt.micro import PAYLOAD
 from warploom.rtl.fg_simt.predicate_masks import PredicateMasks
 from warploom.rtl.fg_simt.sau import FirstSau, SecondSau
-from warploom.rtl.fg_simt.sau_ports import EXTENSION, RESULT
+from warploom.rtl.fg_simt.sau_ports import EXTENSION, result
 from warploom.rtl.fg_simt.slu import LoadUnit
 from warploom.rtl.fg_simt.srf import SimtRegisterFile
 from warploom.rtl.fg_simt.threads import POINT, POSITION
@@ -31,6 +31,7 @@ class Lanes(wiring.Component):
 
     Parameters
     ----------
+    sizes : how many there are.
     probe : for benches: a port `written` with the results of SAU0, SAU1 and SLU that are written in this cycle, and the
         rules of SRF and SAUs are asserted.
 
@@ -45,18 +46,19 @@ class Lanes(wiring.Component):
     place, words : a place of the SLDQs, and what is there, in the same cycle.
     """
 
-    def __init__(self, *, probe: bool = False) -> None:
-        self._probe = probe
-        self._saus, self._slu = (FirstSau(probe=probe), SecondSau(probe=probe)), LoadUnit()
-        self._access = AccessUnit()
-        self._registers, self._predicates = SimtRegisterFile(probe=probe), PredicateMasks()
+    def __init__(self, *, sizes: Sizes = EIGHT_LANES, probe: bool = False) -> None:
+        self._sizes, self._probe = sizes, probe
+        self._saus = (FirstSau(sizes=sizes, probe=probe), SecondSau(sizes=sizes, probe=probe))
+        self._slu, self._access = LoadUnit(sizes=sizes), AccessUnit(sizes=sizes)
+        self._registers, self._predicates = SimtRegisterFile(sizes=sizes, probe=probe), PredicateMasks(sizes=sizes)
         super().__init__({
             "block": In(LAUNCH_BLOCK), "position": In(POSITION),
-            "sau": In(reading(operation(PAYLOAD))).array(SAUS), "sgu": In(reading(access(PAYLOAD))),
-            "slu": In(reading(write_back(EXTENSION))),
-            "holds": Out(data.ArrayLayout(LANES, SAUS)), "discard": In(1),
-            "arrive": Out(1), "arriving": Out(ARRIVING), "place": Out(PLACE_BITS), "words": In(WORDS),
-            **({"written": Out(data.ArrayLayout(RESULT, SAUS + 1))} if probe else {}),
+            "sau": In(reading(operation(PAYLOAD), sizes)).array(SAUS), "sgu": In(reading(access(PAYLOAD), sizes)),
+            "slu": In(reading(write_back(EXTENSION), sizes)),
+            "holds": Out(data.ArrayLayout(sizes.lanes, SAUS)), "discard": In(1),
+            "arrive": Out(1), "arriving": Out(arriving(sizes)), "place": Out(place_bits(sizes)),
+            "words": In(words(sizes)),
+            **({"written": Out(data.ArrayLayout(result(sizes), SAUS + 1))} if probe else {}),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -74,7 +76,7 @@ class Lanes(wiring.Component):
 
     def _points(self, m: Module) -> data.View:
         """Where each thread is."""
-        points = Signal(data.ArrayLayout(POINT, GROUPS * LANES), reset_less=True)
+        points = Signal(data.ArrayLayout(POINT, THREADS), reset_less=True)
         with m.If(self.position.valid):
             m.d.sync += points[self.position.thread].eq(self.position.point)
         return points
@@ -86,19 +88,19 @@ class Lanes(wiring.Component):
         constants = self._constants(m, platform, f"sau{number}", payload.operands, now.group)
         self._read(m, number, now.valid, now.group, now.operation.sources)
         for slot in range(SOURCES):
-            operand, words = payload.operands[slot], entering["abc"[slot]]
+            operand, given = payload.operands[slot], entering["abc"[slot]]
             with m.Switch(operand.source):
                 with m.Case(Source.REGISTER.value):
-                    m.d.comb += words.eq(self._registers.words[number][slot])
+                    m.d.comb += given.eq(self._registers.words[number][slot])
                 with m.Case(Source.PREDICATE.value):
-                    lanes = held[operand.base[:3]] ^ operand.stride[0].replicate(LANES)
-                    m.d.comb += [word.eq(lanes[lane]) for lane, word in enumerate(words)]
+                    lanes = held[operand.base[:3]] ^ operand.stride[0].replicate(self._sizes.lanes)
+                    m.d.comb += [word.eq(lanes[lane]) for lane, word in enumerate(given)]
                 with m.Case(Source.CONSTANT.value):
-                    m.d.comb += words.eq(constants[slot])
+                    m.d.comb += given.eq(constants[slot])
                 if slot == 0:
                     with m.Case(Source.POSITION.value):
                         m.d.comb += [word.eq(self._coordinate(points, lane, now.group, operand.base))
-                                     for lane, word in enumerate(words)]
+                                     for lane, word in enumerate(given)]
         m.d.comb += [
             self._predicates.groups[number].eq(now.group), sau.enter.valid.eq(now.valid),
             *(entering[name].eq(payload[name]) for name in ("op", "modifiers")),
@@ -115,8 +117,8 @@ class Lanes(wiring.Component):
         operands = given.payload.operands
         constants = self._constants(m, platform, "sgu", operands, now.group)
         self._read(m, SAUS, now.valid, now.group, given.sources)
-        for slot, words in enumerate((unit.low, unit.high, unit.data)):
-            m.d.comb += words.eq(Mux(given.sources[slot].valid, self._registers.words[SAUS][slot], constants[slot]))
+        for slot, read in enumerate((unit.low, unit.high, unit.data)):
+            m.d.comb += read.eq(Mux(given.sources[slot].valid, self._registers.words[SAUS][slot], constants[slot]))
         wiring.connect(m, wiring.flipped(self.sgu), unit.sgu)
         m.d.comb += [
             self._predicates.groups[SAUS].eq(now.group), unit.block.eq(self.block), unit.discard.eq(self.discard),
@@ -146,29 +148,27 @@ class Lanes(wiring.Component):
         m.d.comb += [read.valid.eq(valid), read.group.eq(group),
                      *(number.eq(source.number) for number, source in zip(read.numbers, sources, strict=True))]
 
-    @staticmethod
-    def _constants(m: Module, platform: object, unit: str, operands: data.View, group: Value) -> list[Value]:
+    def _constants(self, m: Module, platform: object, unit: str, operands: data.View, group: Value) -> list[Value]:
         """The constant operands of a unit."""
-        made = [Constants() for _ in range(SOURCES)]
+        made = [Constants(sizes=self._sizes) for _ in range(SOURCES)]
         for slot, (constants, operand) in enumerate(zip(made, operands, strict=True)):
             m.submodules[f"{unit}_constants_{slot}"] = share(platform, "constants", constants, clocked=False)
             m.d.comb += [constants.base.eq(operand.base), constants.stride.eq(operand.stride),
                          constants.group.eq(group)]
         return [constants.words for constants in made]
 
-    @staticmethod
-    def _coordinate(points: data.View, lane: int, group: Value, axis: Value) -> Value:
+    def _coordinate(self, points: data.View, lane: int, group: Value, axis: Value) -> Value:
         """A coordinate of the thread of a group in a lane."""
-        of_lane = [Cat(points[lane + LANES * number][name] for number in range(GROUPS)).word_select(group, 32)
-                   for name in AXES]
+        threads = range(lane, THREADS, self._sizes.lanes)
+        of_lane = [Cat(points[thread][name] for thread in threads).word_select(group, 32) for name in AXES]
         return Mux(axis[1], of_lane[2], Mux(axis[0], of_lane[1], of_lane[0]))
 
 
 def _held(held: data.View, which: data.View) -> Value:
     """The lanes in which a predicate holds."""
-    return held[which.number] ^ which.inverted.replicate(LANES)
+    return held[which.number] ^ which.inverted.replicate(held.shape().elem_shape)
 
 
 def _executing(given: data.View, held: data.View, group: Value) -> Value:
     """The lanes of mask and guard."""
-    return given.mask.word_select(group, LANES) & _held(held, given.payload.guard)
+    return given.mask.word_select(group, held.shape().elem_shape) & _held(held, given.payload.guard)

@@ -8,6 +8,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.encoding import modifier_fields
+from warploom.arch.fg_simt.sizes import Sizes
 from warploom.arch.isa import Op
 from warploom.rtl.fg_simt.lane_unit import LaneUnit
 from warploom.rtl.float import convert, divide, fused
@@ -114,24 +115,25 @@ def _members(fields: data.View) -> dict[str, Value]:
     return {str(name): fields[name] for name, _ in fields.shape()}
 
 
-def fused_unit() -> LaneUnit:
+def fused_unit(sizes: Sizes) -> LaneUnit:
     """FADD, FMUL and FFMA, latency 5."""
-    return LaneUnit(name="fused_lane", decode=_decode_fused, lane=lambda: StagedLane(
+    return LaneUnit(name="fused_lane", decode=_decode_fused, sizes=sizes, lane=lambda: StagedLane(
         operands=fused.OPERANDS, stages=fused.FusedMultiplyAdd().parts))
 
 
-def conversion_unit() -> LaneUnit:
+def conversion_unit(sizes: Sizes) -> LaneUnit:
     """CVT, latency 3."""
-    return LaneUnit(name="conversion_lane", decode=_decode_conversion, lane=lambda: StagedLane(
+    return LaneUnit(name="conversion_lane", decode=_decode_conversion, sizes=sizes, lane=lambda: StagedLane(
         operands=convert.OPERANDS, stages=convert.Converter().parts))
 
 
-def product_unit() -> LaneUnit:
+def product_unit(sizes: Sizes) -> LaneUnit:
     """IMUL and IMAD, latency 3."""
-    return LaneUnit(name="product_lane", lane=ProductLane, decode=_decode_product)
+    return LaneUnit(name="product_lane", lane=ProductLane, decode=_decode_product, sizes=sizes)
 
 
-def division_unit(*, probe: bool = False) -> LaneUnit:
+def division_unit(sizes: Sizes, *, probe: bool = False) -> LaneUnit:
     """FDIV, FRCP, FSQRT, IDIV and IREM. The results of a group that enters in t are there in t + 21, from a register.
     `probe` is that of the dividers."""
-    return LaneUnit(name="division_lane", lane=lambda: divide.Divider(probe=probe), decode=_decode_division)
+    return LaneUnit(name="division_lane", lane=lambda: divide.Divider(probe=probe), decode=_decode_division,
+                    sizes=sizes)

@@ -5,25 +5,17 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.fg_simt.sizes import (
-    GROUP_BITS,
-    GROUPS,
-    LANES,
-    SLWQ_ENTRIES,
-    SMRQ_ROWS,
-    SMRRQ_ENTRIES,
-    Cause,
-)
+from warploom.arch.fg_simt.sizes import EIGHT_LANES, SLWQ_ENTRIES, SMRRQ_ENTRIES, Cause, Sizes
 from warploom.arch.isa import PC_BITS
 from warploom.rtl.fg_simt.load_queue import LoadQueue
 from warploom.rtl.fg_simt.memory_ports import (
-    ARRIVING,
     FAULT,
     ISSUED,
-    PLACE_BITS,
-    WORDS,
+    arriving,
     lane_requests,
     lane_responses,
+    place_bits,
+    words,
 )
 from warploom.rtl.fg_simt.outstanding import Outstanding
 from warploom.rtl.fg_simt.request_queue import RequestQueue
@@ -33,9 +25,6 @@ from warploom.rtl.l1.ports import assert_rule, assert_stable
 from warploom.rtl.observation import Shown, probe_port, show
 from warploom.rtl.select import lowest, merge_many
 from warploom.rtl.shared import share
-
-INSTRUCTIONS = SMRQ_ROWS + SMRRQ_ENTRIES
-"""The most memory instructions that are in flight: each has its last row in one of the queues."""
 
 
 class MemoryUnit(wiring.Component):
@@ -47,14 +36,15 @@ class MemoryUnit(wiring.Component):
 
     Parameters
     ----------
+    sizes : lanes of the engine.
     probe : for benches: observed values are shown, and the rules of rows, requests and answers are asserted.
 
     Members
     -------
     issue, issued : a memory instruction issues, and what it is.
     arrive, arriving : one of its rows comes. The first comes two cycles after the issue, the next ones in the next
-        three cycles. Nothing comes any more that has issued before a `discard`.
-    rows : rows in the queue and on their way to it: at most eight.
+        cycles. Nothing comes any more that has issued before a `discard`.
+    rows : rows in the queue and on their way to it: at most those of two instructions.
     freed : a row leaves it at the end of the cycle.
     narrow, wide, narrow_response, wide_response : memory. Answers are always taken.
     loaded : for each entry of the SLWQ, whether all its words are there.
@@ -66,16 +56,18 @@ class MemoryUnit(wiring.Component):
     clear : after a discard, if quiet: no row is left, and no fault.
     """
 
-    def __init__(self, *, probe: bool = False) -> None:
-        self._probe = probe
-        self._queue, self._sender, self._outstanding = RequestQueue(), Sender(), Outstanding()
-        self._loads = [LoadQueue(probe=probe) for _ in range(LANES)]
+    def __init__(self, *, sizes: Sizes = EIGHT_LANES, probe: bool = False) -> None:
+        self._sizes, self._probe = sizes, probe
+        self._queue, self._sender, self._outstanding = (
+            RequestQueue(sizes=sizes), Sender(sizes=sizes), Outstanding(sizes=sizes))
+        self._loads = [LoadQueue(sizes=sizes, probe=probe) for _ in range(sizes.lanes)]
+        instructions = sizes.rows + SMRRQ_ENTRIES  # at most in flight: each has its last row in one of the queues
         super().__init__({
-            "issue": In(1), "issued": In(ISSUED), "arrive": In(1), "arriving": In(ARRIVING),
-            "rows": Out(range(SMRQ_ROWS + 1)), "freed": Out(1),
-            **lane_requests(), **lane_responses(),
-            "loaded": Out(SLWQ_ENTRIES), "place": In(PLACE_BITS), "words": Out(WORDS),
-            "in_flight": Out(range(INSTRUCTIONS + 1)), "quiet": Out(1), "fault": Out(FAULT),
+            "issue": In(1), "issued": In(ISSUED), "arrive": In(1), "arriving": In(arriving(sizes)),
+            "rows": Out(range(sizes.rows + 1)), "freed": Out(1),
+            **lane_requests(sizes), **lane_responses(sizes),
+            "loaded": Out(SLWQ_ENTRIES), "place": In(place_bits(sizes)), "words": Out(words(sizes)),
+            "in_flight": Out(range(instructions + 1)), "quiet": Out(1), "fault": Out(FAULT),
             "discard": In(1), "clear": In(1),
             **(probe_port(self.observe()) if probe else {}),
         })
@@ -119,16 +111,17 @@ class MemoryUnit(wiring.Component):
 
     def _fill(self, m: Module, platform: object) -> None:
         """Answers and elements of vector loads come into the SLDQs."""
-        m.submodules.rotation = rotation = Rotation()
+        m.submodules.rotation = rotation = Rotation(sizes=self._sizes)
+        lanes, group_bits = self._sizes.lanes, self._sizes.group_bits
         outstanding, oldest = self._outstanding, self._outstanding.oldest
-        i, lane_bits = oldest.entry.instruction, len(rotation.lane)
+        i, lane_bits = oldest.entry.instruction, self._sizes.lane_bits
         wide = outstanding.wide_owner
-        behind = Signal(LANES)  # lanes whose elements are of the next group
+        behind = Signal(lanes)  # lanes whose elements are of the next group
         m.d.comb += [
-            rotation.line.eq(oldest.contents), rotation.size.eq(i.size), rotation.lane.eq(oldest.entry.first),
-            rotation.start.eq(oldest.start),
-            behind.eq(~(Const((1 << LANES) - 1) << rotation.lane)),
+            rotation.line.eq(oldest.contents), rotation.size.eq(i.size), rotation.start.eq(oldest.start),
         ]
+        if lane_bits:
+            m.d.comb += [rotation.lane.eq(oldest.entry.first), behind.eq(~(Const((1 << lanes) - 1) << rotation.lane))]
         for lane, loads in enumerate(self._loads):
             m.submodules[f"loads_{lane}"] = share(platform, "load_queue", loads)
             narrow, answer = outstanding.owners[lane], self.narrow_response[lane]
@@ -142,8 +135,8 @@ class MemoryUnit(wiring.Component):
                                        & wide.execute[lane]),
                 loads.fill[1].place.eq(wide.instruction.place),
                 loads.fill[1].word.eq(_low(line.word_select(offset[2:], 32), offset)),
-                loads.fill[2].valid.eq(Cat(oldest.now[lane + LANES * number] for number in range(GROUPS)).any()),
-                loads.fill[2].place.eq(Cat(group[:GROUP_BITS], i.place[GROUP_BITS:])),
+                loads.fill[2].valid.eq(oldest.now[lane::lanes].any()),
+                loads.fill[2].place.eq(Cat(group[:group_bits], i.place[group_bits:])),
                 loads.fill[2].word.eq(rotation.words[lane]),
                 loads.place.eq(self.place), self.words[lane].eq(loads.word),
             ]
@@ -151,9 +144,11 @@ class MemoryUnit(wiring.Component):
     def _count(self, m: Module) -> None:
         """What is on its way, in flight, and loaded."""
         sender, outstanding = self._sender, self._outstanding
-        there = Signal(SLWQ_ENTRIES * GROUPS)  # groups of loads whose words are there
-        new = Mux(self.issue & self.issued.loads, ((1 << GROUPS) - 1) << (self.issued.entry << GROUP_BITS), 0)
-        comes = Mux(self.issue, Mux(self.issued.vector, 1, GROUPS), 0)
+        groups = self._sizes.groups
+        there = Signal(SLWQ_ENTRIES * groups)  # groups of loads whose words are there
+        place = self.issued.entry << self._sizes.group_bits
+        new = Mux(self.issue & self.issued.loads, ((1 << groups) - 1) << place, 0)
+        comes = Mux(self.issue, Mux(self.issued.vector, 1, groups), 0)
         staying, left = Signal.like(self.rows), Signal.like(self.rows)  # rows if none leaves, and if one does
         m.d.comb += [staying.eq(self.rows + comes), left.eq(staying - 1)]
         m.d.sync += [
@@ -162,7 +157,7 @@ class MemoryUnit(wiring.Component):
             there.eq((there | outstanding.completed) & ~new),
         ]
         m.d.comb += [
-            *(self.loaded[entry].eq(there.word_select(entry, GROUPS).all()) for entry in range(SLWQ_ENTRIES)),
+            *(self.loaded[entry].eq(there.word_select(entry, groups).all()) for entry in range(SLWQ_ENTRIES)),
             self.freed.eq(sender.leave),
             self.quiet.eq(outstanding.quiet),
         ]
@@ -184,7 +179,7 @@ class MemoryUnit(wiring.Component):
 
     def _assert_rules(self, m: Module) -> None:
         """Stop a simulation in which the ports are used against their rules."""
-        assert_rule(m, ~self.arrive | (self._queue.used != SMRQ_ROWS), "a row comes, and there is no room")
+        assert_rule(m, ~self.arrive | (self._queue.used != self._sizes.rows), "a row comes, and there is no room")
         requests, answers = (*self.narrow, self.wide), (*self.narrow_response, self.wide_response)
         for number, (request, answer) in enumerate(zip(requests, answers, strict=True)):
             assert_stable(m, request, f"request_{number}")
@@ -193,11 +188,11 @@ class MemoryUnit(wiring.Component):
 
     def observe(self) -> Shown:
         """The observed values."""
-        waiting, unsent = self._outstanding.waiting, self._sender.unsent
+        waiting, unsent, lanes = self._outstanding.waiting, self._sender.unsent, self._sizes.lanes
         return {
             "smrq": self._queue.used, "smrrq": self._outstanding.used,
-            "narrow_outstanding": sum(bit for entry in waiting for bit in entry[:LANES]) - sum(unsent[:LANES]),
-            "wide_outstanding": sum(entry[LANES] for entry in waiting) - unsent[LANES],
+            "narrow_outstanding": sum(bit for entry in waiting for bit in entry[:lanes]) - sum(unsent[:lanes]),
+            "wide_outstanding": sum(entry[lanes] for entry in waiting) - unsent[lanes],
         }
 
 

@@ -6,19 +6,20 @@ from amaranth import Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.fg_simt.sizes import SMRQ_ROWS
+from warploom.arch.fg_simt.sizes import EIGHT_LANES, Sizes
 from warploom.arch.l1 import Operation
 from warploom.rtl.fg_simt.coalesce import Coalescer
-from warploom.rtl.fg_simt.memory_ports import COMPARED, ROW
+from warploom.rtl.fg_simt.memory_ports import compared, row
 from warploom.rtl.select import merge_many
-
-STORED = SMRQ_ROWS - 1
-"""Rows behind the first one."""
 
 
 class RequestQueue(wiring.Component):
     """A ring of rows, and a register for the first one. The coalescing decision is made on the way from the ring to
     the register: so a row that enters in t is the first from t + 2 on, if none is before it.
+
+    Parameters
+    ----------
+    sizes : lanes of the engine.
 
     Members
     -------
@@ -29,25 +30,27 @@ class RequestQueue(wiring.Component):
     used : number of rows.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, sizes: Sizes = EIGHT_LANES) -> None:
+        self._sizes = sizes
         super().__init__({
-            "enter": In(1), "row": In(ROW), "leave": In(1), "discard": In(1), "keep": In(1),
-            "present": Out(1), "first": Out(COMPARED), "used": Out(range(SMRQ_ROWS + 1)),
+            "enter": In(1), "row": In(row(sizes)), "leave": In(1), "discard": In(1), "keep": In(1),
+            "present": Out(1), "first": Out(compared(sizes)), "used": Out(range(sizes.rows + 1)),
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        rows, oldest = Signal(data.ArrayLayout(ROW, STORED), reset_less=True), Signal(ROW)
-        head, tail = Signal(STORED, init=1), Signal(STORED, init=1)  # one-hot
-        stored, waits, stays = Signal(range(STORED + 1)), Signal(), Signal()
+        behind = self._sizes.rows - 1  # rows behind the first one
+        rows, oldest = Signal(data.ArrayLayout(row(self._sizes), behind), reset_less=True), Signal(row(self._sizes))
+        head, tail = Signal(behind, init=1), Signal(behind, init=1)  # one-hot
+        stored, waits, stays = Signal(range(behind + 1)), Signal(), Signal()
         m.d.comb += [
             self.used.eq(stored + self.present),
             stays.eq(self.present & ~self.leave),
             waits.eq(stored != 0),
-            oldest.as_value().eq(merge_many(head, [row.as_value() for row in rows])),
+            oldest.as_value().eq(merge_many(head, [held.as_value() for held in rows])),
         ]
         self._compare(m, oldest, stays)
-        for number in range(STORED):
+        for number in range(behind):
             with m.If(self.enter & tail[number]):
                 m.d.sync += rows[number].eq(self.row)
         with m.If(self.discard):
@@ -63,8 +66,8 @@ class RequestQueue(wiring.Component):
 
     def _compare(self, m: Module, oldest: Any, stays: Value) -> None:
         """The oldest row of the ring becomes the first, with its decision."""
-        m.submodules.coalescer = coalescer = Coalescer()
-        first, i, wide = Signal(COMPARED, reset_less=True), oldest.instruction, Signal()
+        m.submodules.coalescer = coalescer = Coalescer(sizes=self._sizes)
+        first, i, wide = Signal(compared(self._sizes), reset_less=True), oldest.instruction, Signal()
         m.d.comb += [
             coalescer.execute.eq(oldest.execute), coalescer.address.eq(oldest.address), coalescer.size.eq(i.size),
             wide.eq(i.vector | (coalescer.wide & (i.operation <= Operation.WRITE))), self.first.eq(first),

@@ -8,7 +8,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.fg_simt.sizes import LANES, LATENCY
+from warploom.arch.fg_simt.sizes import EIGHT_LANES, LATENCY, Sizes
 from warploom.arch.isa import Op
 from warploom.rtl.fg_simt.lane_unit import LaneUnit
 from warploom.rtl.fg_simt.long_units import (
@@ -22,17 +22,20 @@ from warploom.rtl.fg_simt.long_units import (
     product_unit,
 )
 from warploom.rtl.fg_simt.micro import one_of
-from warploom.rtl.fg_simt.sau_ports import GROUP, RESULT, written
+from warploom.rtl.fg_simt.sau_ports import group, result, written
 from warploom.rtl.fg_simt.simple import SIMPLE, SimpleUnit
 from warploom.rtl.interfaces import unstoppable
 from warploom.rtl.l1.ports import assert_rule
 from warploom.rtl.select import merge_many
 
-ABOUT = data.StructLayout({name: GROUP[name].shape for name in ("group", "destination", "predicate", "execute")})
-"""What is known of the results of a group before they are there."""
-
 DIVIDED = 2
 """Groups of divisions that are under way at once, at most."""
+
+
+def about(sizes: Sizes) -> data.StructLayout:
+    """What is known of the results of a group before they are there."""
+    layout = group(sizes)
+    return data.StructLayout({name: layout[name].shape for name in ("group", "destination", "predicate", "execute")})
 
 
 class Pipelines(wiring.Component):
@@ -41,6 +44,7 @@ class Pipelines(wiring.Component):
     Parameters
     ----------
     units : units, and the operations of each. Those of a unit have one latency.
+    sizes : lanes of the engine.
     probe : stop a simulation if two groups have their results in one cycle.
 
     Members
@@ -49,10 +53,10 @@ class Pipelines(wiring.Component):
     result : results; words and predicates are 0 if there is none.
     """
 
-    def __init__(self, units: Mapping[tuple[Op, ...], LaneUnit], *, probe: bool = False) -> None:
-        self._probe = probe
+    def __init__(self, units: Mapping[tuple[Op, ...], LaneUnit], *, sizes: Sizes, probe: bool = False) -> None:
+        self._about, self._probe = about(sizes), probe
         self._units = {LATENCY[operations[0]]: (operations, unit) for operations, unit in units.items()}
-        super().__init__({"enter": In(unstoppable(GROUP)), "result": Out(RESULT)})
+        super().__init__({"enter": In(unstoppable(group(sizes))), "result": Out(result(sizes))})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -66,26 +70,26 @@ class Pipelines(wiring.Component):
                          ends[latency].eq(steps[-1])]
             m.d.sync += steps.eq(Cat(starts[latency], steps))
             connect_unit(m, entering, unit, starts[latency])
-        line = [Signal(ABOUT, name=f"about_{places}", reset_less=True) for places in range(last + 1)]
-        for place, about in enumerate(line[:last]):
-            m.d.sync += about.eq(line[place + 1])
+        line = [Signal(self._about, name=f"about_{places}", reset_less=True) for places in range(last + 1)]
+        for place, known in enumerate(line[:last]):
+            m.d.sync += known.eq(line[place + 1])
             if place + 1 in starts:
                 with m.If(starts[place + 1]):
-                    m.d.sync += [about[name].eq(entering[name]) for name, _ in ABOUT]
+                    m.d.sync += [known[name].eq(entering[name]) for name, _ in self._about]
         self._choose(m, line[0], ends)
         return m
 
-    def _choose(self, m: Module, about: data.View, ends: Mapping[int, Signal]) -> None:
+    def _choose(self, m: Module, known: data.View, ends: Mapping[int, Signal]) -> None:
         """The result of the unit that ends."""
-        ended, result, units = Cat(ends.values()), self.result, [unit for _, unit in self._units.values()]
+        ended, given, units = Cat(ends.values()), self.result, [unit for _, unit in self._units.values()]
         verdicts = [unit.verdict if "verdict" in unit.signature.members else Value.cast(0) for unit in units]
         m.d.comb += [
-            *(result[name].eq(about[name]) for name, _ in ABOUT),
-            result.destination.valid.eq(about.destination.valid & ended.any()),
-            result.predicate.valid.eq(about.predicate.valid & ended.any()),
+            *(given[name].eq(known[name]) for name, _ in self._about),
+            given.destination.valid.eq(known.destination.valid & ended.any()),
+            given.predicate.valid.eq(known.predicate.valid & ended.any()),
             *(word.eq(merge_many(ended, [unit.result[lane] for unit in units]))
-              for lane, word in enumerate(result.words)),
-            result.verdicts.eq(merge_many(ended, verdicts)),
+              for lane, word in enumerate(given.words)),
+            given.verdicts.eq(merge_many(ended, verdicts)),
         ]
         if self._probe:
             assert_rule(m, (ended & (ended - 1)) == 0, "two groups have their results in one cycle")
@@ -97,6 +101,7 @@ class Division(wiring.Component):
 
     Parameters
     ----------
+    sizes : lanes of the engine.
     probe : stop a simulation if a group enters when the dividers are not ready.
 
     Members
@@ -105,21 +110,22 @@ class Division(wiring.Component):
     write, done : a result, and whether there is one.
     """
 
-    def __init__(self, *, probe: bool = False) -> None:
-        self._unit, self._waiting = division_unit(probe=probe), SyncFIFO(width=ABOUT.size, depth=DIVIDED)
-        super().__init__({"enter": In(unstoppable(GROUP)), "write": Out(RESULT), "done": Out(1)})
+    def __init__(self, *, sizes: Sizes, probe: bool = False) -> None:
+        self._unit, self._about = division_unit(sizes, probe=probe), about(sizes)
+        self._waiting = SyncFIFO(width=self._about.size, depth=DIVIDED)
+        super().__init__({"enter": In(unstoppable(group(sizes))), "write": Out(result(sizes)), "done": Out(1)})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.unit, m.submodules.waiting = unit, waiting = self._unit, self._waiting
-        entering, starts, about = self.enter.payload, Signal(), data.View(ABOUT, waiting.r_data)
+        entering, starts, known = self.enter.payload, Signal(), data.View(self._about, waiting.r_data)
         connect_unit(m, entering, unit, starts)
         m.d.comb += [
             starts.eq(self.enter.valid & one_of(entering.op, QUOTIENTS)),
-            waiting.w_en.eq(starts), waiting.w_data.eq(Cat(entering[name] for name, _ in ABOUT)),
+            waiting.w_en.eq(starts), waiting.w_data.eq(Cat(entering[name] for name, _ in self._about)),
             waiting.r_en.eq(unit.done), self.done.eq(unit.done),
-            *(self.write[name].eq(about[name]) for name, _ in ABOUT),
-            self.write.destination.valid.eq(about.destination.valid & unit.done),
+            *(self.write[name].eq(known[name]) for name, _ in self._about),
+            self.write.destination.valid.eq(known.destination.valid & unit.done),
             self.write.predicate.valid.eq(0),
             self.write.words.eq(unit.result),
         ]
@@ -131,6 +137,7 @@ class FirstSau(wiring.Component):
 
     Parameters
     ----------
+    sizes : lanes of the engine.
     probe : stop a simulation if two groups have their results in one cycle.
 
     Members
@@ -140,10 +147,10 @@ class FirstSau(wiring.Component):
     write : results, to be written and forwarded.
     """
 
-    def __init__(self, *, probe: bool = False) -> None:
-        units = {SIMPLE: SimpleUnit(), CONVERSIONS: conversion_unit(), FUSED: fused_unit()}
-        self._pipelines = Pipelines(units, probe=probe)
-        super().__init__(sau_ports())
+    def __init__(self, *, sizes: Sizes = EIGHT_LANES, probe: bool = False) -> None:
+        units = {SIMPLE: SimpleUnit(sizes=sizes), CONVERSIONS: conversion_unit(sizes), FUSED: fused_unit(sizes)}
+        self._pipelines = Pipelines(units, sizes=sizes, probe=probe)
+        super().__init__(sau_ports(sizes))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -159,6 +166,7 @@ class SecondSau(wiring.Component):
 
     Parameters
     ----------
+    sizes : lanes of the engine.
     probe : stop a simulation if a group of a division enters when the dividers are not ready, or if two groups have
         their results in one cycle.
 
@@ -168,10 +176,11 @@ class SecondSau(wiring.Component):
         which one of a division is written.
     """
 
-    def __init__(self, *, probe: bool = False) -> None:
-        self._pipelines = Pipelines({SIMPLE: SimpleUnit(), PRODUCTS: product_unit()}, probe=probe)
-        self._division, self._probe = Division(probe=probe), probe
-        super().__init__(sau_ports())
+    def __init__(self, *, sizes: Sizes = EIGHT_LANES, probe: bool = False) -> None:
+        units = {SIMPLE: SimpleUnit(sizes=sizes), PRODUCTS: product_unit(sizes)}
+        self._pipelines = Pipelines(units, sizes=sizes, probe=probe)
+        self._division, self._probe = Division(sizes=sizes, probe=probe), probe
+        super().__init__(sau_ports(sizes))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -187,14 +196,14 @@ class SecondSau(wiring.Component):
 
     def _assert_rules(self, m: Module) -> None:
         """Stop a simulation in which a result of a division would hide another one."""
-        result, written_too = self._pipelines.result, Signal()
-        m.d.sync += written_too.eq(result.destination.valid | result.predicate.valid)
+        other, written_too = self._pipelines.result, Signal()
+        m.d.sync += written_too.eq(other.destination.valid | other.predicate.valid)
         assert_rule(m, ~(self._division.done & written_too), "a division is written with another operation")
 
 
-def sau_ports() -> dict[str, wiring.Member]:
+def sau_ports(sizes: Sizes) -> dict[str, wiring.Member]:
     """The ports of both SAUs."""
-    return {"enter": In(unstoppable(GROUP)), "holds": Out(LANES), "write": Out(RESULT)}
+    return {"enter": In(unstoppable(group(sizes))), "holds": Out(sizes.lanes), "write": Out(result(sizes))}
 
 
 def connect_unit(m: Module, entering: data.View, unit: LaneUnit, starts: Value) -> None:
@@ -205,7 +214,7 @@ def connect_unit(m: Module, entering: data.View, unit: LaneUnit, starts: Value) 
 
 def connect_pipelines(m: Module, sau: FirstSau | SecondSau, pipelines: Pipelines) -> None:
     """The ports that both SAUs connect alike."""
-    executing = Signal(LANES, reset_less=True)
+    executing = Signal(len(sau.holds), reset_less=True)
     m.d.sync += executing.eq(sau.enter.payload.execute)
     m.d.comb += [
         pipelines.enter.valid.eq(sau.enter.valid), pipelines.enter.payload.eq(sau.enter.payload),

@@ -5,10 +5,9 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.config import LANES as THREADS
-from warploom.arch.fg_simt.sizes import LANES
+from warploom.arch.fg_simt.sizes import EIGHT_LANES, THREADS, Sizes
 from warploom.arch.l1 import OFFSET_BITS, Operation
-from warploom.rtl.fg_simt.memory_ports import COMPARED, PORTS, SENT, lane_requests
+from warploom.rtl.fg_simt.memory_ports import compared, lane_ports, lane_requests, sent
 from warploom.rtl.fg_simt.store_data import StoreData
 from warploom.rtl.fg_simt.vector_lines import VectorLines
 
@@ -16,6 +15,10 @@ from warploom.rtl.fg_simt.vector_lines import VectorLines
 class Sender(wiring.Component):
     """Begins a row as soon as order allows, and offers its requests until they are taken. What it offers is a function
     of registers and of `discard`.
+
+    Parameters
+    ----------
+    sizes : lanes of the engine.
 
     Members
     -------
@@ -29,21 +32,22 @@ class Sender(wiring.Component):
     narrow, wide : requests to memory.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, sizes: Sizes = EIGHT_LANES) -> None:
+        self._sizes = sizes
         super().__init__({
-            "present": In(1), "first": In(COMPARED), "room": In(1), "blocked": In(1), "discard": In(1),
-            "begins": Out(1), "sent": Out(SENT), "keep": Out(1), "leave": Out(1), "unsent": Out(PORTS),
-            **lane_requests(),
+            "present": In(1), "first": In(compared(sizes)), "room": In(1), "blocked": In(1), "discard": In(1),
+            "begins": Out(1), "sent": Out(sent(sizes)), "keep": Out(1), "leave": Out(1),
+            "unsent": Out(lane_ports(sizes)), **lane_requests(sizes),
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.lines = lines = VectorLines()
-        m.submodules.store = store = StoreData()
+        m.submodules.store = store = StoreData(sizes=self._sizes)
         first, i = self.first.row, self.first.row.instruction
         done = Signal(THREADS)  # threads of a vector load whose lines have been taken
         cut = Signal()  # a discard came after the first row began
-        ports, left = Signal(PORTS), Signal(PORTS)
+        ports, left = Signal(lane_ports(self._sizes)), Signal(lane_ports(self._sizes))
         over, whole = Signal(), Signal()
         m.d.comb += [
             lines.address.eq(first.address[0]), lines.size.eq(i.size), lines.threads.eq(first.data[0] & ~done),
@@ -72,7 +76,7 @@ class Sender(wiring.Component):
         m.d.comb += [
             store.execute.eq(first.execute), store.data.eq(first.data), store.size.eq(i.size),
             store.consecutive.eq(self.first.consecutive),
-            self.wide.valid.eq(left[LANES]),
+            self.wide.valid.eq(left[-1]),
             self.wide.payload.address.eq(Mux(i.vector, lines.line, self.first.line)),
             self.wide.payload.operation.eq(i.operation),
             self.wide.payload.mask.eq(store.line_mask), self.wide.payload.data.eq(store.line),
@@ -88,13 +92,13 @@ class Sender(wiring.Component):
 
     def _describe(self, m: Module, ports: Value, whole: Value, lines: VectorLines) -> None:
         """What the entry is given."""
-        first, sent = self.first.row, self.sent
+        first, given = self.first.row, self.sent
         m.d.comb += [
-            sent.instruction.eq(first.instruction),
-            sent.instruction.last.eq(first.instruction.last & whole),
-            sent.execute.eq(first.execute), sent.ports.eq(ports),
-            sent.narrow.eq(self.first.narrow), sent.wide.eq(self.first.wide), sent.threads.eq(lines.here),
-            sent.first.eq(lines.first),
-            sent.writes.eq(first.instruction.operation != Operation.READ),
-            *(sent.offset[lane].eq(first.address[lane][:OFFSET_BITS]) for lane in range(LANES)),
+            given.instruction.eq(first.instruction),
+            given.instruction.last.eq(first.instruction.last & whole),
+            given.execute.eq(first.execute), given.ports.eq(ports),
+            given.narrow.eq(self.first.narrow), given.wide.eq(self.first.wide), given.threads.eq(lines.here),
+            given.first.eq(lines.first),
+            given.writes.eq(first.instruction.operation != Operation.READ),
+            *(offset.eq(address[:OFFSET_BITS]) for offset, address in zip(given.offset, first.address, strict=True)),
         ]

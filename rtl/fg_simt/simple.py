@@ -6,7 +6,7 @@ from amaranth.lib import data, enum, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.encoding import modifier_fields
-from warploom.arch.fg_simt.sizes import FIRST_SAU, LATENCY, SECOND_SAU
+from warploom.arch.fg_simt.sizes import EIGHT_LANES, FIRST_SAU, LATENCY, SECOND_SAU, Sizes
 from warploom.arch.isa import Op
 from warploom.rtl.fg_simt.lane_unit import LaneUnit
 from warploom.rtl.float.compare import COMPARISON, MODIFIERS, Compare
@@ -93,8 +93,13 @@ class SimpleLane(wiring.Component):
 
 
 class SimpleUnit(LaneUnit):
-    """Executes the operations of `SIMPLE` on a group of eight threads: one group in each cycle, no stalls. Results are
-    there in the cycle after that in which a group enters, in which they can be forwarded."""
+    """Executes the operations of `SIMPLE` on a group, a thread in each lane: one group in each cycle, no stalls.
+    Results are there in the cycle after that in which a group enters, in which they can be forwarded.
 
-    def __init__(self) -> None:
-        super().__init__(name="simple_lane", lane=SimpleLane, decode=decode_simple, clocked=False)
+    Parameters
+    ----------
+    sizes : lanes of the engine.
+    """
+
+    def __init__(self, *, sizes: Sizes = EIGHT_LANES) -> None:
+        super().__init__(name="simple_lane", lane=SimpleLane, decode=decode_simple, sizes=sizes, clocked=False)

@@ -5,15 +5,18 @@ from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.config import LANES as THREADS
-from warploom.arch.fg_simt.sizes import GROUPS, LANES, SLWQ_ENTRIES
+from warploom.arch.fg_simt.sizes import EIGHT_LANES, SLWQ_ENTRIES, THREADS, Sizes
 from warploom.rtl.fg_simt.issue_ports import reading, write_back
-from warploom.rtl.fg_simt.memory_ports import ARRIVING, PLACE_BITS, WORDS
-from warploom.rtl.fg_simt.sau_ports import EXTENSION, RESULT, written
+from warploom.rtl.fg_simt.memory_ports import arriving, place_bits, words
+from warploom.rtl.fg_simt.sau_ports import EXTENSION, result, written
 
 
 class LoadUnit(wiring.Component):
     """Extends the elements of a load, one group in each cycle, no stalls. A group that reads in t is written in t + 1.
+
+    Parameters
+    ----------
+    sizes : lanes of the engine.
 
     Members
     -------
@@ -23,41 +26,43 @@ class LoadUnit(wiring.Component):
     write : results, without predicates, to be written and forwarded.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, sizes: Sizes = EIGHT_LANES) -> None:
+        self._sizes = sizes
         super().__init__({
-            "arrive": In(1), "arriving": In(ARRIVING), "read": In(reading(write_back(EXTENSION))),
-            "place": Out(PLACE_BITS), "words": In(WORDS), "write": Out(RESULT),
+            "arrive": In(1), "arriving": In(arriving(sizes)), "read": In(reading(write_back(EXTENSION), sizes)),
+            "place": Out(place_bits(sizes)), "words": In(words(sizes)), "write": Out(result(sizes)),
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        read, result = self.read.operation, Signal(RESULT)
+        read, made = self.read.operation, Signal(result(self._sizes))
         m.d.comb += [
             self.place.eq(Cat(self.read.group, read.place)),
-            result.destination.number.eq(read.destination.number),
-            result.destination.valid.eq(self.read.valid & read.destination.valid),
-            result.group.eq(self.read.group), result.execute.eq(self._executing(m)),
-            *(word.eq(extended(loaded, read.extension)) for word, loaded in zip(result.words, self.words, strict=True)),
-            self.write.eq(written(m, result)),
+            made.destination.number.eq(read.destination.number),
+            made.destination.valid.eq(self.read.valid & read.destination.valid),
+            made.group.eq(self.read.group), made.execute.eq(self._executing(m)),
+            *(word.eq(extended(loaded, read.extension)) for word, loaded in zip(made.words, self.words, strict=True)),
+            self.write.eq(written(m, made)),
         ]
         return m
 
     def _executing(self, m: Module) -> Value:
         """The executing lanes of the group that reads. Of a vector load they come all at once. Those of all groups are
         taken with group 0: a vector load that issues a cycle after the write-back may bring others for the entry while
-        group 3 reads."""
-        masks, rest = Signal(data.ArrayLayout(LANES, SLWQ_ENTRIES * GROUPS), reset_less=True), Signal(THREADS)
+        the last ones read."""
+        lanes, groups = self._sizes.lanes, self._sizes.groups
+        masks, rest = Signal(data.ArrayLayout(lanes, SLWQ_ENTRIES * groups), reset_less=True), Signal(THREADS)
         row = self.arriving.row
         for number, mask in enumerate(masks):
-            entry, group = divmod(number, GROUPS)
-            of_vector = row.data[0].word_select(group, LANES)
+            entry, group = divmod(number, groups)
+            of_vector = row.data[0].word_select(group, lanes)
             comes = Mux(row.instruction.vector, row.instruction.place[-len(self.read.operation.place):] == entry,
                         row.instruction.place == number)
             with m.If(self.arrive & row.instruction.loads & comes):
                 m.d.sync += mask.eq(Mux(row.instruction.vector, of_vector, row.execute))
         now = Mux(self.read.group == 0, masks.as_value().word_select(self.read.operation.place, THREADS), rest)
-        m.d.sync += rest.eq(now[LANES:])
-        return now[:LANES]
+        m.d.sync += rest.eq(now[lanes:])
+        return now[:lanes]
 
 
 def extended(word: Value, extension: data.View) -> Value:

@@ -6,11 +6,11 @@ from amaranth.hdl import Assert
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.fg_simt.sizes import GROUPS, LANES, REGISTERS
+from warploom.arch.fg_simt.sizes import EIGHT_LANES, REGISTERS, Sizes
 from warploom.rtl.fg_simt.issue_ports import SOURCES
-from warploom.rtl.fg_simt.memory_ports import WORDS
+from warploom.rtl.fg_simt.memory_ports import words
 from warploom.rtl.fg_simt.register_bank import RegisterBank
-from warploom.rtl.fg_simt.sau_ports import RESULT
+from warploom.rtl.fg_simt.sau_ports import result
 from warploom.rtl.select import merge
 from warploom.rtl.shared import share
 
@@ -20,9 +20,11 @@ READERS = 3
 WRITERS = 3
 """SAU0, SAU1 and SLU."""
 
-READ = data.StructLayout({
-    "valid": 1, "group": range(GROUPS), "numbers": data.ArrayLayout(range(REGISTERS), SOURCES)})
-"""The group that reads in a unit, if any, and its registers."""
+
+def read_fields(sizes: Sizes) -> data.StructLayout:
+    """The group that reads in a unit, if any, and its registers."""
+    return data.StructLayout({
+        "valid": 1, "group": range(sizes.groups), "numbers": data.ArrayLayout(range(REGISTERS), SOURCES)})
 
 
 class SimtRegisterFile(wiring.Component):
@@ -31,6 +33,7 @@ class SimtRegisterFile(wiring.Component):
 
     Parameters
     ----------
+    sizes : lanes of the engine.
     probe : stop a simulation if two units read or write a group at the same time.
 
     Members
@@ -39,26 +42,26 @@ class SimtRegisterFile(wiring.Component):
     writes : results that are written at the end of the cycle.
     """
 
-    def __init__(self, *, probe: bool = False) -> None:
-        self._probe = probe
-        self._banks = [[RegisterBank() for _ in range(LANES)] for _ in range(GROUPS)]
-        super().__init__({"reads": In(data.ArrayLayout(READ, READERS)),
-                          "words": Out(data.ArrayLayout(data.ArrayLayout(WORDS, SOURCES), READERS)),
-                          "writes": In(data.ArrayLayout(RESULT, WRITERS))})
+    def __init__(self, *, sizes: Sizes = EIGHT_LANES, probe: bool = False) -> None:
+        self._read, self._write, self._probe = read_fields(sizes), result(sizes), probe
+        self._banks = [[RegisterBank() for _ in range(sizes.lanes)] for _ in range(sizes.groups)]
+        super().__init__({"reads": In(data.ArrayLayout(self._read, READERS)),
+                          "words": Out(data.ArrayLayout(data.ArrayLayout(words(sizes), SOURCES), READERS)),
+                          "writes": In(data.ArrayLayout(self._write, WRITERS))})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        groups = [self._group(m, platform, group) for group in range(GROUPS)]
-        for read, words in zip(self.reads, self.words, strict=True):
-            m.d.comb += words.eq(Cat(groups).word_select(read.group, len(groups[0])))
+        groups = [self._group(m, platform, group) for group in range(len(self._banks))]
+        for read, found in zip(self.reads, self.words, strict=True):
+            m.d.comb += found.eq(Cat(groups).word_select(read.group, len(groups[0])))
         return m
 
     def _group(self, m: Module, platform: object, group: int) -> Value:
         """The registers of a group: the words that are read, of each number those of all lanes."""
         reading = Cat(read.valid & (read.group == group) for read in self.reads)
         writing = Cat(write.destination.valid & (write.group == group) for write in self.writes)
-        write, read = Signal(RESULT, name=f"write_{group}"), Signal(READ, name=f"read_{group}")
-        m.d.comb += [write.eq(merge(writing, [result.as_value() for result in self.writes])),
+        write, read = Signal(self._write, name=f"write_{group}"), Signal(self._read, name=f"read_{group}")
+        m.d.comb += [write.eq(merge(writing, [given.as_value() for given in self.writes])),
                      read.eq(merge(reading, [given.as_value() for given in self.reads]))]
         banks = self._banks[group]
         for lane, bank in enumerate(banks):

@@ -7,10 +7,10 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.fg_simt.sizes import LANES
+from warploom.arch.fg_simt.sizes import EIGHT_LANES, Sizes
 from warploom.arch.l1 import LINE_BITS, LINE_BYTES, OFFSET_BITS, WORD_BITS
 from warploom.rtl.fg_simt.coalesce import SIZE_BITS
-from warploom.rtl.fg_simt.memory_ports import WORDS
+from warploom.rtl.fg_simt.memory_ports import words
 from warploom.rtl.select import lowest, merge_many
 
 WORD_BYTES = WORD_BITS // 8
@@ -18,6 +18,10 @@ WORD_BYTES = WORD_BITS // 8
 
 class StoreData(wiring.Component):
     """Brings the data of lanes to their places in words, and in a line. Combinational.
+
+    Parameters
+    ----------
+    sizes : lanes of the engine.
 
     Members
     -------
@@ -30,19 +34,20 @@ class StoreData(wiring.Component):
     line, line_mask : the line, if all lanes are in one, and which of its bytes are written.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, sizes: Sizes = EIGHT_LANES) -> None:
         super().__init__({
-            "execute": In(LANES), "offset": In(data.ArrayLayout(OFFSET_BITS, LANES)), "data": In(WORDS),
+            "execute": In(sizes.lanes), "offset": In(data.ArrayLayout(OFFSET_BITS, sizes.lanes)),
+            "data": In(words(sizes)),
             "size": In(SIZE_BITS), "consecutive": In(1),
-            "words": Out(WORDS), "word_masks": Out(data.ArrayLayout(WORD_BYTES, LANES)),
+            "words": Out(words(sizes)), "word_masks": Out(data.ArrayLayout(WORD_BYTES, sizes.lanes)),
             "line": Out(LINE_BITS), "line_mask": Out(LINE_BYTES),
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        stored, bytes_of = Signal(LANES), []
+        stored, bytes_of = Signal(len(self.execute)), []
         m.d.comb += stored.eq(Mux(self.consecutive, self.execute, lowest(self.execute[::-1])[::-1]))
-        for lane in range(LANES):
+        for lane in range(len(stored)):
             word, mask = self.words[lane], Signal(LINE_BYTES, name=f"bytes_{lane}")
             m.d.comb += [
                 word.eq(self._repeated(self.data[lane])),

@@ -5,9 +5,10 @@ from amaranth import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from warploom.arch.fg_simt.sizes import EIGHT_LANES, Sizes
 from warploom.arch.l1 import ADDRESS_BITS, BEAT_BITS, LINES
 from warploom.arch.mechanisms import Affine
-from warploom.rtl.fg_simt.engine import MEMORY_PORTS, Engine
+from warploom.rtl.fg_simt.engine import Engine, memory_ports
 from warploom.rtl.fg_simt.fetch import INSTRUCTION_BITS
 from warploom.rtl.l1.bus import axi_signature
 from warploom.rtl.l1.whole import L1
@@ -20,6 +21,7 @@ class WholeEngine(wiring.Component):
     Parameters
     ----------
     affine : the kind of affine execution.
+    sizes : lanes of the engine.
     lines : lines of the instruction cache, and of each bank of the data cache.
     probe : for benches: shows the observed values of the engine.
 
@@ -30,9 +32,10 @@ class WholeEngine(wiring.Component):
     axi : the bus.
     """
 
-    def __init__(self, *, affine: Affine = Affine.OFF, lines: int = LINES, probe: bool = False) -> None:
-        self._engine, self._probe = Engine(affine=affine, probe=probe), probe
-        self._l1 = L1(lines=lines, fetch_bits=INSTRUCTION_BITS, probe=probe)
+    def __init__(self, *, affine: Affine = Affine.OFF, sizes: Sizes = EIGHT_LANES, lines: int = LINES,
+                 probe: bool = False) -> None:
+        self._engine, self._sizes, self._probe = Engine(affine=affine, sizes=sizes, probe=probe), sizes, probe
+        self._l1 = L1(lines=lines, lanes=sizes.lanes, fetch_bits=INSTRUCTION_BITS, probe=probe)
         shown = {"probe": self._engine.signature.members["probe"]} if probe else {}
         super().__init__({
             "halted": Out(1), "status": Out(32), "flush": In(1), "busy": Out(1), "failed": Out(1),
@@ -43,7 +46,7 @@ class WholeEngine(wiring.Component):
         m = Module()
         engine, l1 = self._engine, self._l1
         m.submodules.engine, m.submodules.l1 = share(platform, "engine", engine), share(platform, "l1", l1)
-        for name in MEMORY_PORTS:
+        for name in memory_ports(self._sizes):
             for own, other in zip(_each(getattr(engine, name)), _each(getattr(l1, name)), strict=True):
                 wiring.connect(m, own, other)
         wiring.connect(m, l1.axi, wiring.flipped(self.axi))

@@ -4,12 +4,16 @@ from amaranth import Cat, Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.fg_simt.sizes import GROUPS
-from warploom.rtl.fg_simt.issue_ports import CLAIMS, LATENCY_BITS, SRF_CLAIMS
+from warploom.arch.fg_simt.sizes import EIGHT_LANES, Sizes
+from warploom.rtl.fg_simt.issue_ports import LATENCY_BITS, SRF_CLAIMS, port_claims
 
 
 class WritePort(wiring.Component):
-    """An operation of latency L that issues in t claims the cycles t + 2 + L .. t + 5 + L.
+    """An operation of latency L that issues in t claims a cycle for each group, from t + 2 + L on.
+
+    Parameters
+    ----------
+    sizes : lanes of the engine.
 
     Members
     -------
@@ -19,13 +23,15 @@ class WritePort(wiring.Component):
     claimed : the state: bit k is set if the port is claimed after k cycles, bit 0 for this one.
     """
 
-    def __init__(self) -> None:
-        super().__init__({"latency": In(LATENCY_BITS), "free": Out(1), "claim": In(1), "claimed": Out(CLAIMS)})
+    def __init__(self, *, sizes: Sizes = EIGHT_LANES) -> None:
+        self._sizes = sizes
+        super().__init__({
+            "latency": In(LATENCY_BITS), "free": Out(1), "claim": In(1), "claimed": Out(port_claims(sizes))})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        wanted = Signal(CLAIMS + 1)
-        one, three, five = (Const((1 << GROUPS) - 1 << latency + 2, CLAIMS + 1) for latency in (1, 3, 5))
+        wanted = Signal(len(self.claimed) + 1)
+        one, three, five = (Const((1 << self._sizes.groups) - 1 << latency + 2, len(wanted)) for latency in (1, 3, 5))
         m.d.comb += [
             wanted.eq(Mux(self.latency[2], five, Mux(self.latency[1], three, one))),
             self.free.eq(~(self.claimed & wanted).any()),

@@ -5,7 +5,7 @@ from amaranth import Cat, Const, Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.l1 import ADDRESS_BITS, BEAT_BITS, ID_BITS, LINE_BITS, MASTERS
+from warploom.arch.l1 import ADDRESS_BITS, BEAT_BITS, ID_BITS, LANES, LINE_BITS, masters
 from warploom.rtl.l1.ports import assert_held, memory_signature
 from warploom.rtl.l1.round_robin import RoundRobin
 from warploom.rtl.select import merge_many
@@ -35,6 +35,7 @@ class AxiMaster(wiring.Component):
 
     Parameters
     ----------
+    banks : how many.
     beat_bits : data of a beat.
     probe : the rules of its channels are asserted.
 
@@ -44,10 +45,10 @@ class AxiMaster(wiring.Component):
     axi : the bus.
     """
 
-    def __init__(self, *, beat_bits: int = BEAT_BITS, probe: bool = False) -> None:
+    def __init__(self, *, banks: int = masters(LANES), beat_bits: int = BEAT_BITS, probe: bool = False) -> None:
         self._beat_bits, self._probe = beat_bits, probe
         super().__init__({
-            "banks": In(memory_signature(beat_bits)).array(MASTERS),
+            "banks": In(memory_signature(beat_bits)).array(banks),
             "axi": Out(axi_signature(beat_bits)),
         })
 
@@ -75,8 +76,8 @@ class AxiMaster(wiring.Component):
     def _choose(self, m: Module, channel: str, done: Value, busy: Value, asks: Value) -> Signal:
         """While a channel is free, choose a bank that asks; its address and number are on the channel until `done`.
         Returns the bank as a mask."""
-        m.submodules[f"{channel}_choice"] = choice = RoundRobin(count=MASTERS)
-        owner = Signal(MASTERS, name=f"{channel}_owner")
+        m.submodules[f"{channel}_choice"] = choice = RoundRobin(count=len(self.banks))
+        owner = Signal(len(self.banks), name=f"{channel}_owner")
         port = {part: getattr(self.axi, f"{channel}{part}") for part in ("id", "addr", "len", "size", "burst", "valid")}
         m.d.comb += [
             choice.request.eq(Cat(bank.offer.valid for bank in self.banks) & asks),
@@ -89,7 +90,7 @@ class AxiMaster(wiring.Component):
             m.d.sync += [
                 owner.eq(choice.grant),
                 port["valid"].eq(choice.request.any()),
-                port["id"].eq(merge_many(choice.grant, [Const(number, ID_BITS) for number in range(MASTERS)])),
+                port["id"].eq(merge_many(choice.grant, [Const(number, ID_BITS) for number in range(len(self.banks))])),
                 port["addr"].eq(merge_many(choice.grant, [bank.offer.payload.address for bank in self.banks])),
             ]
         return owner

@@ -1,5 +1,5 @@
 # amaranth: UnusedElaboratable=no
-"""The data cache: banks, crossbars, and ten ports (docs/contract/l1.md, *Crossbars*; [AFFINE], section 3.2)."""
+"""The data cache: banks, crossbars, and ports (docs/contract/l1.md, *Crossbars*; [AFFINE], section 3.2)."""
 
 from typing import Any
 
@@ -7,24 +7,27 @@ from amaranth import Cat, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.l1 import ADDRESS_BITS, BANKS, BEAT_BITS, LINES, TAG_BITS
+from warploom.arch.l1 import ADDRESS_BITS, BEAT_BITS, LANES, LINES, tag_bits
 from warploom.rtl.l1.bank import CacheBank
-from warploom.rtl.l1.crossbars import REQUEST_PORTS, RESPONSE_PORTS, RequestCrossbar, ResponseCrossbar
+from warploom.rtl.l1.crossbars import RequestCrossbar, ResponseCrossbar, request_ports, response_ports
 from warploom.rtl.l1.ports import memory_signature
 from warploom.rtl.select import lowest, merge_many
 from warploom.rtl.shared import share
 
-DATA_PORTS = {
-    **REQUEST_PORTS, **RESPONSE_PORTS,
-    "flush": In(1), "busy": Out(1), "failed": Out(1), "failed_line": Out(ADDRESS_BITS)}
+
+def data_ports(lanes: int) -> dict[str, wiring.Member]:
+    """The ports of the data cache but those to memory."""
+    return {**request_ports(lanes), **response_ports(lanes),
+            "flush": In(1), "busy": Out(1), "failed": Out(1), "failed_line": Out(ADDRESS_BITS)}
 
 
 class DataCache(wiring.Component):
-    """Eight banks behind nine narrow ports and a wide one. Latency of a hit: 5 cycles.
+    """Banks behind narrow ports and a wide one. Latency of a hit: 5 cycles.
 
     Parameters
     ----------
     lines : lines of a bank.
+    lanes : lanes of the engine: there is a bank for each.
     beat_bits : width of a beat from memory.
     probe : for benches, as in `CacheBank`.
 
@@ -36,16 +39,17 @@ class DataCache(wiring.Component):
     memory : the memory port of each bank.
     """
 
-    def __init__(self, *, lines: int = LINES, beat_bits: int = BEAT_BITS, probe: bool = False) -> None:
-        self._lines, self._beat_bits, self._probe = lines, beat_bits, probe
-        super().__init__({**DATA_PORTS, "memory": Out(memory_signature(beat_bits)).array(BANKS)})
+    def __init__(self, *, lines: int = LINES, lanes: int = LANES, beat_bits: int = BEAT_BITS,
+                 probe: bool = False) -> None:
+        self._lines, self._lanes, self._beat_bits, self._probe = lines, lanes, beat_bits, probe
+        super().__init__({**data_ports(lanes), "memory": Out(memory_signature(beat_bits)).array(lanes)})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.requests = requests = RequestCrossbar(probe=self._probe)
-        m.submodules.responses = responses = ResponseCrossbar(probe=self._probe)
-        banks = [CacheBank(lines=self._lines, banks=BANKS, tag_bits=TAG_BITS, beat_bits=self._beat_bits,
-                           probe=self._probe) for _ in range(BANKS)]
+        m.submodules.requests = requests = RequestCrossbar(lanes=self._lanes, probe=self._probe)
+        m.submodules.responses = responses = ResponseCrossbar(lanes=self._lanes, probe=self._probe)
+        banks = [CacheBank(lines=self._lines, banks=self._lanes, tag_bits=tag_bits(self._lanes),
+                           beat_bits=self._beat_bits, probe=self._probe) for _ in range(self._lanes)]
         connect_requests(m, self, requests)
         connect_responses(m, self, responses)
         m.d.comb += [requests.free.eq(responses.free), requests.slot.eq(responses.slot),
@@ -55,7 +59,9 @@ class DataCache(wiring.Component):
             wiring.connect(m, requests.banks[number], bank.request)
             wiring.connect(m, bank.response, responses.banks[number])
             wiring.connect(m, bank.memory, wiring.flipped(self.memory[number]))
-            m.d.comb += [bank.number.eq(number), bank.flush.eq(self.flush)]
+            m.d.comb += bank.flush.eq(self.flush)
+            if self._lanes > 1:
+                m.d.comb += bank.number.eq(number)
         failed = Cat(bank.failed for bank in banks)
         m.d.comb += [
             self.busy.eq(Cat(bank.busy for bank in banks).any()),

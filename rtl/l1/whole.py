@@ -5,10 +5,10 @@ from amaranth import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.l1 import BANKS, BEAT_BITS, FETCH_FIELDS, INSTRUCTIONS, LINES, response_fields
+from warploom.arch.l1 import BEAT_BITS, FETCH_FIELDS, LANES, LINES, masters, response_fields
 from warploom.rtl.l1.bank import CacheBank
 from warploom.rtl.l1.bus import AxiMaster, axi_signature
-from warploom.rtl.l1.data_cache import DATA_PORTS, DataCache, connect_ports
+from warploom.rtl.l1.data_cache import DataCache, connect_ports, data_ports
 from warploom.rtl.l1.ports import assert_stable, request_stream
 from warploom.rtl.shared import share
 
@@ -19,6 +19,7 @@ class L1(wiring.Component):
     Parameters
     ----------
     lines : lines of the instruction cache, and of each bank of the data cache.
+    lanes : lanes of the engine: the data cache has a bank for each.
     fetch_bits : width of an instruction word, as `word_bits` of `CacheBank`.
     beat_bits : width of a beat on the bus.
     probe : for benches, as in `CacheBank`.
@@ -31,15 +32,15 @@ class L1(wiring.Component):
     others : those of `DataCache`.
     """
 
-    def __init__(self, *, lines: int = LINES, fetch_bits: int = 64, beat_bits: int = BEAT_BITS,
-                 probe: bool = False) -> None:
+    def __init__(self, *, lines: int = LINES, lanes: int = LANES, fetch_bits: int = 64,
+                 beat_bits: int = BEAT_BITS, probe: bool = False) -> None:
         self._probe = probe
-        self._data = DataCache(lines=lines, beat_bits=beat_bits, probe=probe)
+        self._data = DataCache(lines=lines, lanes=lanes, beat_bits=beat_bits, probe=probe)
         self._instructions = CacheBank(lines=lines, word_bits=fetch_bits, writable=False, beat_bits=beat_bits,
                                        probe=probe)
-        self._bus = AxiMaster(beat_bits=beat_bits, probe=probe)
+        self._bus = AxiMaster(banks=masters(lanes), beat_bits=beat_bits, probe=probe)
         super().__init__({
-            **DATA_PORTS,
+            **data_ports(lanes),
             "fetch": In(request_stream(FETCH_FIELDS)),
             "instruction": Out(request_stream(response_fields(fetch_bits))),
             "invalidate": In(1), "invalidating": Out(1),
@@ -52,9 +53,8 @@ class L1(wiring.Component):
         for name, part in (("data_cache", data), ("instruction_cache", instructions), ("axi_master", bus)):
             m.submodules[name] = share(platform, name, part)
         connect_ports(m, self, data)
-        for number in range(BANKS):
-            wiring.connect(m, data.memory[number], bus.banks[number])
-        wiring.connect(m, instructions.memory, bus.banks[INSTRUCTIONS])
+        for master, of_bus in zip((*data.memory, instructions.memory), bus.banks, strict=True):
+            wiring.connect(m, master, of_bus)
         wiring.connect(m, wiring.flipped(self.fetch), instructions.request)
         wiring.connect(m, instructions.response, wiring.flipped(self.instruction))
         wiring.connect(m, bus.axi, wiring.flipped(self.axi))

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from warploom.arch.fg_simt.micro import Kind
-from warploom.arch.fg_simt.sizes import GROUPS, LANES, LINE, Cause
+from warploom.arch.fg_simt.sizes import LINE, Cause
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.l1 import Operation
 from warploom.arch.modifiers import Access
 from warploom.golden_model.fg_simt.cached_memory import ATOMICS
 from warploom.golden_model.fg_simt.lanes import Addresses, size_of
 from warploom.golden_model.fg_simt.micro import TRUE, ZERO, Micro, micro
+from warploom.tb.fg_simt.eight_lanes import GROUPS, LANES
 from warploom.tb.fg_simt.test_coalesce import addresses
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from warploom.arch.fg_simt.image import Image, LaunchBlock
-from warploom.arch.fg_simt.sizes import CP_PORT, Cause
+from warploom.arch.fg_simt.sizes import Cause
 from warploom.arch.mechanisms import Affine
 from warploom.golden_model.fg_simt.engine import Engine
 from warploom.golden_model.fg_simt.memory import Answer, IdealMemory, Memory, Request
@@ -14,6 +14,7 @@ from warploom.golden_model.fg_simt.memory_unit import Fault
 from warploom.golden_model.fg_simt.micro import Micro
 from warploom.golden_model.fg_simt.micro_bits import encoded
 from warploom.golden_model.fg_simt.steps import Steps
+from warploom.tb.fg_simt.eight_lanes import CP_PORT
 
 OLD = 300
 """Cycles after which a kernel is old."""

@@ -4,9 +4,10 @@ from collections import defaultdict, deque
 from typing import Any
 
 from warploom.arch.fg_simt.micro import Kind, Unit
-from warploom.arch.fg_simt.sizes import GROUPS, LANES, SIQ_ENTRIES, SLWQ_ENTRIES, SMRQ_ROWS
+from warploom.arch.fg_simt.sizes import SIQ_ENTRIES, SLWQ_ENTRIES
 from warploom.golden_model.fg_simt.issue import Issued, IssueUnit
 from warploom.tb.bench import Checker, Coverage, Observation, Ports
+from warploom.tb.fg_simt.eight_lanes import GROUPS, LANES, ROWS
 from warploom.tb.fg_simt.issue_traffic import Neighbours, Sent
 from warploom.tb.observation import Probe
 
@@ -161,7 +162,7 @@ class IssueCheck:
         hit("SIQ full", waiting == SIQ_ENTRIES)
         hit("SLWQ full", loads == SLWQ_ENTRIES)
         hit("a write-back before an operation", issued.what == 2 and waiting)
-        hit("an access without room", first is not None and first.unit is Unit.SGU and rows > SMRQ_ROWS - GROUPS)
+        hit("an access without room", first is not None and first.unit is Unit.SGU and rows > ROWS - GROUPS)
 
     def _count_waiting(self, cycle: int, issued: Issued, first: Sent | None) -> None:
         """What is in the way of what does not issue, maybe with something else."""
@@ -182,7 +183,7 @@ class IssueCheck:
         hit("a write port that is claimed", sent.unit is Unit.EITHER and issued.unit == SAU1
             and not any(SAU0 in history.reads[after] for after in range(cycle + 1, cycle + 4)))
         is_vector = sent.kind is Kind.VECTOR
-        hit("a vector load with little room", is_vector and sizes[2] > SMRQ_ROWS - GROUPS)
+        hit("a vector load with little room", is_vector and sizes[2] > ROWS - GROUPS)
         hit("vector loads in turn", is_vector and self._last.unit == SGU and self._last.what == 1)
         division, read = history.division
         hit("a write behind the reads of a division", cycle == division + 49 and set(read) & set(sent.writes))

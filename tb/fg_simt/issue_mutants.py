@@ -7,13 +7,13 @@ from amaranth import Cat, Const, Module, Mux
 from amaranth.lib import wiring
 
 from warploom.arch.config import SmConfig
-from warploom.arch.fg_simt.sizes import GROUPS, LANES
 from warploom.rtl.fg_simt.branch_mask import BranchMask
 from warploom.rtl.fg_simt.first_queue import FirstQueue
 from warploom.rtl.fg_simt.groups import DividingGroups, Groups
 from warploom.rtl.fg_simt.issue import IssueUnit
 from warploom.rtl.fg_simt.scoreboard import Scoreboard
 from warploom.rtl.fg_simt.write_port import StorageClaims, WritePort
+from warploom.tb.fg_simt.eight_lanes import GROUPS, LANES
 from warploom.tb.fg_simt.test_issue import BENCH, SMALL
 from warploom.tb.l1.mutants import Change, changed
 from warploom.tb.mutants import Mutant, Part

@@ -4,7 +4,7 @@ from collections import deque
 from typing import NamedTuple
 
 from warploom.arch.fg_simt.micro import Kind, Unit
-from warploom.arch.fg_simt.sizes import GROUPS, SLWQ_ENTRIES, SMRQ_ROWS
+from warploom.arch.fg_simt.sizes import SLWQ_ENTRIES
 from warploom.arch.mechanisms import Affine
 from warploom.fg_simt.images import image
 from warploom.fg_simt.programs import started
@@ -12,6 +12,7 @@ from warploom.golden_model.fg_simt.engine import Engine
 from warploom.golden_model.fg_simt.issue import IssueUnit
 from warploom.golden_model.fg_simt.memory import IdealMemory
 from warploom.golden_model.fg_simt.micro import Micro
+from warploom.tb.fg_simt.eight_lanes import GROUPS, ROWS
 from warploom.tb.fg_simt.issue_traffic import Sent
 
 WHAT = IssueUnit.observed.index("issue")
@@ -50,7 +51,7 @@ class Replayed:
         """The end of a cycle."""
 
     def takes(self, rows: int) -> bool:
-        return self.rows + rows <= SMRQ_ROWS
+        return self.rows + rows <= ROWS
 
     def answered(self) -> bool:
         return bool(self.now.answered >> self._loads[0] & 1)

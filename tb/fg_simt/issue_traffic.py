@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 from warploom.arch.fg_simt.micro import Kind, Unit
-from warploom.arch.fg_simt.sizes import DIVIDE_INTERVAL, GROUPS, REGISTERS, SLWQ_ENTRIES, SMRQ_ROWS
+from warploom.arch.fg_simt.sizes import DIVIDE_INTERVAL, REGISTERS, SLWQ_ENTRIES
 from warploom.golden_model.fg_simt.issue import Units
+from warploom.tb.fg_simt.eight_lanes import GROUPS, ROWS
 
 PAYLOAD_BITS, EXTENSION_BITS = 12, 3
 SAUS = {Unit.EITHER: 0b11, Unit.FIRST: 0b01, Unit.SECOND: 0b10, Unit.DIVIDE: 0b10, Unit.SGU: 0}
@@ -173,7 +174,7 @@ class Behind:
         return self._count % SLWQ_ENTRIES
 
     def takes(self, rows: int) -> bool:
-        return self.rows + rows <= SMRQ_ROWS
+        return self.rows + rows <= ROWS
 
     def answered(self) -> bool:
         return self.cycle >= self.loads[0].answered

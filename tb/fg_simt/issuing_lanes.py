@@ -7,13 +7,13 @@ from amaranth import Module
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.fg_simt.sizes import GROUPS, LANES, SLWQ_ENTRIES
+from warploom.arch.fg_simt.sizes import EIGHT_LANES, SLWQ_ENTRIES, THREADS
 from warploom.rtl.fg_simt.control_ports import LAUNCH_BLOCK
 from warploom.rtl.fg_simt.issue import IssueUnit
 from warploom.rtl.fg_simt.lanes import Lanes
-from warploom.rtl.fg_simt.memory_ports import ARRIVING, PLACE_BITS, WORDS
+from warploom.rtl.fg_simt.memory_ports import arriving, place_bits, words
 from warploom.rtl.fg_simt.micro import MICRO, PAYLOAD, MicroDecoder
-from warploom.rtl.fg_simt.sau_ports import EXTENSION, RESULT
+from warploom.rtl.fg_simt.sau_ports import EXTENSION, result
 from warploom.rtl.fg_simt.threads import POSITION
 
 
@@ -29,10 +29,10 @@ class IssuingLanes(wiring.Component):
         self._lanes: Any = lanes or Lanes(probe=True)
         super().__init__({
             "push": In(stream.Signature(MICRO)), "discard": In(1), "freed": In(1), "answered": In(SLWQ_ENTRIES),
-            "block": In(LAUNCH_BLOCK), "position": In(POSITION), "words": In(WORDS),
-            "accesses": Out(1), "mask": Out(GROUPS * LANES), "resolved": Out(1), "quiet": Out(1),
-            "arrive": Out(1), "arriving": Out(ARRIVING), "place": Out(PLACE_BITS),
-            "written": Out(data.ArrayLayout(RESULT, 3)),
+            "block": In(LAUNCH_BLOCK), "position": In(POSITION), "words": In(words(EIGHT_LANES)),
+            "accesses": Out(1), "mask": Out(THREADS), "resolved": Out(1), "quiet": Out(1),
+            "arrive": Out(1), "arriving": Out(arriving(EIGHT_LANES)), "place": Out(place_bits(EIGHT_LANES)),
+            "written": Out(data.ArrayLayout(result(EIGHT_LANES), 3)),
         })
 
     def elaborate(self, platform: object) -> Module:

@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from warploom.arch.fg_simt.micro import Kind, Unit
-from warploom.arch.fg_simt.sizes import DIVIDE_INTERVAL, GROUPS, LANES, LATENCY, REGISTERS
+from warploom.arch.fg_simt.sizes import DIVIDE_INTERVAL, LATENCY, REGISTERS
 from warploom.arch.isa import PT, RZ, Op
 from warploom.golden_model.fg_simt.issue import Issued, IssueUnit
 from warploom.golden_model.fg_simt.lanes import mask_of
 from warploom.golden_model.fg_simt.micro import Micro, Position, Predicate, Register
 from warploom.tb.bench import Checker, Coverage, Observation, Ports
+from warploom.tb.fg_simt.eight_lanes import GROUPS, LANES
 from warploom.tb.fg_simt.lane_traffic import Begun, LaneModel
 from warploom.tb.fg_simt.row_check import RowCheck
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from warploom.arch.fg_simt.image import LaunchBlock
 from warploom.arch.fg_simt.micro import Kind, Unit
-from warploom.arch.fg_simt.sizes import GROUPS, LANES, PREDICATES, REGISTERS, SLWQ_ENTRIES, SMRQ_ROWS
+from warploom.arch.fg_simt.sizes import PREDICATES, REGISTERS, SLWQ_ENTRIES
 from warploom.arch.isa import PT, Instruction, Op
 from warploom.arch.mechanisms import Affine
 from warploom.fg_simt.images import image
@@ -22,6 +22,7 @@ from warploom.golden_model.fg_simt.memory import IdealMemory
 from warploom.golden_model.fg_simt.micro import TRUE, Micro, give
 from warploom.tb.codec import join
 from warploom.tb.fg_simt.accesses import Memory
+from warploom.tb.fg_simt.eight_lanes import GROUPS, LANES, ROWS
 from warploom.tb.fg_simt.issue_replay import WHAT
 from warploom.tb.fg_simt.micros import MOODS, pool, random_micro
 
@@ -93,7 +94,7 @@ class LaneModel:
         self._freed = 0
 
     def takes(self, rows: int) -> bool:
-        return self._rows + rows <= SMRQ_ROWS
+        return self._rows + rows <= ROWS
 
     def answered(self) -> bool:
         return self._cycle >= self._loads[0].answered

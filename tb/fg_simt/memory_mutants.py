@@ -10,7 +10,6 @@ from warploom.arch.fg_simt.sizes import Cause
 from warploom.arch.l1 import OFFSET_BITS
 from warploom.rtl.fg_simt.coalesce import Coalescer, agree
 from warploom.rtl.fg_simt.load_queue import LoadQueue
-from warploom.rtl.fg_simt.memory_ports import PORTS
 from warploom.rtl.fg_simt.memory_unit import MemoryUnit
 from warploom.rtl.fg_simt.outstanding import Outstanding
 from warploom.rtl.fg_simt.request_queue import RequestQueue
@@ -20,6 +19,7 @@ from warploom.rtl.fg_simt.store_data import StoreData
 from warploom.rtl.fg_simt.vector_lines import VectorLines
 from warploom.rtl.rotate import first_from
 from warploom.tb.fg_simt import test_coalesce, test_memory_unit
+from warploom.tb.fg_simt.eight_lanes import LANES
 from warploom.tb.l1.mutants import Change, changed, in_part
 from warploom.tb.mutants import Mutant, Part, Tampered
 
@@ -69,7 +69,7 @@ def _outstanding(bug: str, change: Change) -> Mutant:
 
 
 def _lowest_entry(outstanding: Any, m: Module) -> None:
-    for port in range(PORTS):
+    for port in range(LANES + 1):
         asked = Cat(waiting[port] for waiting in outstanding.waiting)
         m.d.comb += outstanding._chosen[port].eq(first_from(m, asked, Const(1, len(asked))))
 

@@ -4,9 +4,9 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from warploom.arch.fg_simt.sizes import GROUPS, LANES
 from warploom.rtl.fg_simt.issue_ports import SOURCES
 from warploom.tb.bench import Coverage
+from warploom.tb.fg_simt.eight_lanes import GROUPS, LANES
 
 EVERY = (1 << LANES) - 1
 

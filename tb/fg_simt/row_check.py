@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from warploom.arch.fg_simt.sizes import LANES
 from warploom.tb.bench import Checker, Observation, Ports
+from warploom.tb.fg_simt.eight_lanes import LANES
 
 
 class RowCheck:

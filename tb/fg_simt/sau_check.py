@@ -4,12 +4,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from warploom.arch.fg_simt.sizes import DIVISIONS, LANES, LATENCY
+from warploom.arch.fg_simt.sizes import DIVISIONS, LATENCY
 from warploom.arch.isa import Op
 from warploom.golden_model.fg_simt.lanes import function_of
 from warploom.golden_model.functional.operations import Operands, Outcome
 from warploom.tb.bench import Checker, Coverage, Observation, Ports
 from warploom.tb.codec import join
+from warploom.tb.fg_simt.eight_lanes import LANES
 from warploom.tb.fg_simt.sau_traffic import DIVISION_CYCLES
 
 POINTS = ("successive results of different latencies", "register and predicate", "no lane executes",

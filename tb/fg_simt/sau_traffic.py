@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from warploom.arch.encoding import encode_modifiers
-from warploom.arch.fg_simt.sizes import DIVIDE_INTERVAL, DIVISIONS, GROUPS, LANES, LATENCY, PREDICATES, REGISTERS
+from warploom.arch.fg_simt.sizes import DIVIDE_INTERVAL, DIVISIONS, LATENCY, PREDICATES, REGISTERS
 from warploom.arch.isa import Op
 from warploom.rtl.fg_simt.simple import SIMPLE
 from warploom.tb.bench import Stimulus
 from warploom.tb.codec import join
+from warploom.tb.fg_simt.eight_lanes import GROUPS, LANES
 from warploom.tb.fg_simt.test_simple import modifiers, words
 from warploom.tb.float import test_convert, test_divide, test_fused
 from warploom.tb.float.cases import Family

@@ -9,7 +9,7 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.arch.fg_simt.micro import Kind, Unit
-from warploom.arch.fg_simt.sizes import LANES, SLWQ_ENTRIES
+from warploom.arch.fg_simt.sizes import SLWQ_ENTRIES
 from warploom.arch.isa import Op
 from warploom.golden_model.fg_simt.lanes import Lanes, mask_of
 from warploom.golden_model.fg_simt.micro import Micro
@@ -17,6 +17,7 @@ from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 from warploom.tb.codec import join
 from warploom.tb.fg_simt.accesses import Memory
+from warploom.tb.fg_simt.eight_lanes import LANES
 from warploom.tb.fg_simt.lane_traffic import warp
 from warploom.tb.fg_simt.micros import pool, random_micro
 from warploom.tb.fg_simt.row_check import RowCheck

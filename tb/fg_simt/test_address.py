@@ -9,7 +9,7 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.arch.fg_simt.image import HIGH_WORDS, LaunchBlock
-from warploom.arch.fg_simt.sizes import GROUPS, LANES, Cause
+from warploom.arch.fg_simt.sizes import Cause
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Access, Space
 from warploom.golden_model.fg_simt.lanes import locate
@@ -17,6 +17,7 @@ from warploom.rtl.fg_simt.address import NAMES, WINDOWS
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 from warploom.tb.codec import join
+from warploom.tb.fg_simt.eight_lanes import GROUPS, LANES
 
 BENCH = "warploom.tb.fg_simt.test_address"
 CYCLES = 4000

@@ -7,11 +7,12 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.arch.fg_simt.sizes import LANES, LINE
+from warploom.arch.fg_simt.sizes import LINE
 from warploom.golden_model.fg_simt.coalescing import are_consecutive, coalesces, in_one_line
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 from warploom.tb.codec import join
+from warploom.tb.fg_simt.eight_lanes import LANES
 
 BENCH = "warploom.tb.fg_simt.test_coalesce"
 CYCLES = 4000

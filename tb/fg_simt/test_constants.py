@@ -6,10 +6,10 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.arch.fg_simt.sizes import GROUPS, LANES
 from warploom.arch.interfaces import STRIDE_BITS
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from warploom.tb.fg_simt.eight_lanes import GROUPS, LANES
 
 BENCH = "warploom.tb.fg_simt.test_constants"
 CYCLES = 3000

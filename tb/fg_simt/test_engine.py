@@ -10,6 +10,7 @@ from cocotb.triggers import ReadOnly
 from warploom import store
 from warploom.arch.config import SmConfig
 from warploom.arch.fg_simt.image import Image
+from warploom.arch.fg_simt.sizes import EIGHT_LANES, LANE_COUNTS, Sizes
 from warploom.arch.mechanisms import Affine
 from warploom.fg_simt import programs
 from warploom.fg_simt.images import image
@@ -26,12 +27,14 @@ from warploom.tb.fg_simt.stopped_stores import Remaining, SlowMemory
 from warploom.tb.fg_simt.stopped_stores import contents as stopped_stores_image
 
 BENCH = "warploom.tb.fg_simt.test_engine"
-PROGRAM, AFFINE = "WARPLOOM_PROGRAM", "WARPLOOM_AFFINE"
-"""The variables of the environment that name the program and the kind of affine execution."""
+PROGRAM, AFFINE, LANES = "WARPLOOM_PROGRAM", "WARPLOOM_AFFINE", "WARPLOOM_LANES"
+"""The variables of the environment that name the program, the kind of affine execution, and the number of lanes."""
+
+FEWER = [lanes for lanes in LANE_COUNTS if lanes != EIGHT_LANES.lanes]
 
 LIMIT = 1 << 20
-RUNS, KERNELS, CYCLES = 32, 2, 700
-"""Random images, kernels of each, and cycles."""
+RUNS, KERNELS, CYCLES = 32, 2, 175
+"""Random images, kernels of each, and cycles for each group of a warp."""
 
 
 class Lockstep:
@@ -41,8 +44,8 @@ class Lockstep:
                  behind: type[IdealMemory] = IdealMemory) -> None:
         self._ports, self._reached = ports, reached
         self._hardware_memory, self._model_memory = behind(contents), behind(contents)
-        self._memory = MemoryPorts(ports, self._hardware_memory)
-        self._model = Engine(self._model_memory, affine_of())
+        self._memory = MemoryPorts(ports, self._hardware_memory, sizes_of())
+        self._model = Engine(self._model_memory, affine_of(), sizes_of())
         self._shown = Shown(ports, self._model)
 
     async def run(self, limit: int) -> bool:
@@ -76,7 +79,7 @@ async def random_kernels(dut: cocotb.handle.SimHandleBase) -> None:
     """Kernels of random instructions, with faults; some never end."""
     ports, reached, rng = Ports(dut), Reached(), source()
     for _ in range(RUNS):
-        await Lockstep(ports, cleared(images(rng, KERNELS)), reached).run(CYCLES)
+        await Lockstep(ports, cleared(images(rng, KERNELS)), reached).run(CYCLES * sizes_of().groups)
     reached.coverage.finish()
 
 
@@ -94,10 +97,17 @@ def affine_of() -> Affine:
     return Affine(os.environ.get(AFFINE, Affine.OFF))
 
 
-def _run(seed: int, affine: Affine, testcase: str, name: str = "") -> None:
-    made = runner.build(SmConfig.preset("small"), "Engine", component=hardware.Engine(affine=affine, probe=True))
-    with store.run_folder(f"engine-{affine}-{testcase}-{name}-{seed}") as folder:
-        runner.simulate(made, folder, BENCH, seed, testcase=testcase, environment={AFFINE: affine.value, PROGRAM: name})
+def sizes_of() -> Sizes:
+    """The lanes of the hardware; eight unless the environment says how many."""
+    return Sizes(int(os.environ.get(LANES, EIGHT_LANES.lanes)))
+
+
+def _run(seed: int, affine: Affine, testcase: str, name: str = "", *, lanes: int = EIGHT_LANES.lanes) -> None:
+    engine = hardware.Engine(affine=affine, sizes=Sizes(lanes), probe=True)
+    made = runner.build(SmConfig.preset("small"), "Engine", component=engine)
+    with store.run_folder(f"engine-{lanes}-{affine}-{testcase}-{name}-{seed}") as folder:
+        runner.simulate(made, folder, BENCH, seed, testcase=testcase,
+                        environment={AFFINE: affine.value, PROGRAM: name, LANES: str(lanes)})
 
 
 @pytest.mark.rtl
@@ -105,6 +115,14 @@ def _run(seed: int, affine: Affine, testcase: str, name: str = "") -> None:
 @pytest.mark.parametrize("affine", Affine)
 def test_random_kernels(seed: int, affine: Affine) -> None:
     _run(seed, affine, "random_kernels")
+
+
+@pytest.mark.rtl
+@pytest.mark.long
+@pytest.mark.parametrize("affine", (Affine.OFF, Affine.ABM))
+@pytest.mark.parametrize("lanes", FEWER)
+def test_random_kernels_of_fewer_lanes(seed: int, affine: Affine, lanes: int) -> None:
+    _run(seed, affine, "random_kernels", lanes=lanes)
 
 
 @pytest.mark.long
@@ -119,3 +137,11 @@ def test_stopped_stores(seed: int) -> None:
     for affine in Affine for name in programs.NAMES])
 def test_program(seed: int, affine: Affine, name: str) -> None:
     _run(seed, affine, "program", name)
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize(("lanes", "name"), [
+    pytest.param(lanes, name, marks=() if (lanes, name) == (2, "cmult") else pytest.mark.long)
+    for lanes in FEWER for name in programs.NAMES])
+def test_program_of_fewer_lanes(seed: int, lanes: int, name: str) -> None:
+    _run(seed, Affine.ABM, "program", name, lanes=lanes)

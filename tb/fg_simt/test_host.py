@@ -14,7 +14,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.encoding import decode, encode
 from warploom.arch.fg_simt.code import HOST, host_refusal
 from warploom.arch.fg_simt.image import LaunchBlock
-from warploom.arch.fg_simt.sizes import CP_PORT, Cause
+from warploom.arch.fg_simt.sizes import Cause
 from warploom.arch.isa import PT, Instruction, Op
 from warploom.arch.l1 import Operation
 from warploom.arch.modifiers import Access
@@ -24,6 +24,7 @@ from warploom.golden_model.fg_simt.memory import INSTRUCTION_BYTES, Answer, Requ
 from warploom.golden_model.fg_simt.steps import Steps
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from warploom.tb.fg_simt.eight_lanes import CP_PORT
 from warploom.tb.fg_simt.host_code import ILLEGAL, instruction, prepared, wrong
 
 BENCH = "warploom.tb.fg_simt.test_host"
@@ -77,7 +78,7 @@ class Bench:
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage, rng: random.Random) -> None:
         self._codecs, self._checker, self._coverage, self._rng = ports.codecs, checker, coverage, rng
         self._outside = Outside()
-        self._model = Host(cast(Fetch, self._outside), Port(self._outside))
+        self._model = Host(cast(Fetch, self._outside), Port(self._outside, CP_PORT))
         self._steps = self._model.run(self._kernel)
         self._launched: tuple[LaunchBlock, int] | None = None
         self._current: Instruction | None = None

@@ -9,10 +9,10 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.arch.fg_simt.sizes import LANES
 from warploom.rtl.fg_simt import issue as hardware
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from warploom.tb.fg_simt.eight_lanes import LANES
 from warploom.tb.fg_simt.issue_check import POINTS, IssueCheck
 from warploom.tb.fg_simt.issue_replay import Replayed, Step, record
 from warploom.tb.fg_simt.issue_traffic import EXTENSION_BITS, PAYLOAD_BITS, Behind, Program

@@ -15,7 +15,7 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.arch.fg_simt.micro import Kind
-from warploom.arch.fg_simt.sizes import GROUPS, LANES, SLWQ_ENTRIES, SMRQ_ROWS, SMRRQ_ENTRIES, WIDE_PORT
+from warploom.arch.fg_simt.sizes import SLWQ_ENTRIES, SMRRQ_ENTRIES
 from warploom.arch.isa import Op
 from warploom.arch.l1 import LINE_BYTES, Operation
 from warploom.golden_model.fg_simt import memory_unit as golden
@@ -25,6 +25,7 @@ from warploom.golden_model.fg_simt.memory import Answer, Request
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.fg_simt.accesses import Memory, random_access
+from warploom.tb.fg_simt.eight_lanes import GROUPS, LANES, ROWS, WIDE_PORT
 
 BENCH = "warploom.tb.fg_simt.test_memory_unit"
 CYCLES = 9000
@@ -256,7 +257,7 @@ class Bench:
         full = len(model._entries) == SMRRQ_ENTRIES
         answers = [name for name in RESPONSES.values() if seen[f"{name}__valid"]]
         hit("no entry is free", first is not None and full)
-        hit("eight rows", model.rows == SMRQ_ROWS)
+        hit("eight rows", model.rows == ROWS)
         hit("eight ports answer", len(answers) >= LANES)
         hit("four loads wait", self._loads.is_full)
         hit("a load ends while another comes", self._read is not None and answers)

@@ -4,12 +4,13 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.arch.fg_simt.sizes import GROUPS, PREDICATES
+from warploom.arch.fg_simt.sizes import PREDICATES
 from warploom.rtl.fg_simt.issue_ports import SAUS
 from warploom.rtl.fg_simt.predicate_masks import READERS
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, exercise, source
 from warploom.tb.codec import join
+from warploom.tb.fg_simt.eight_lanes import GROUPS
 from warploom.tb.fg_simt.results import POINTS, Storage, fields, stages
 
 BENCH = "warploom.tb.fg_simt.test_predicate_masks"

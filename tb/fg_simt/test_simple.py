@@ -9,7 +9,6 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.arch.encoding import encode_modifiers
-from warploom.arch.fg_simt.sizes import LANES
 from warploom.arch.isa import MODIFIERS, Instruction, Op
 from warploom.arch.modifiers import MODIFIER_KINDS, Combine, Cond
 from warploom.golden_model.fg_simt.lanes import function_of
@@ -18,6 +17,7 @@ from warploom.rtl.fg_simt.simple import SIMPLE
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 from warploom.tb.codec import join
+from warploom.tb.fg_simt.eight_lanes import LANES
 
 BENCH = "warploom.tb.fg_simt.test_simple"
 CYCLES = 3000

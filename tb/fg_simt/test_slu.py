@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.arch.fg_simt.sizes import GROUPS, LANES, REGISTERS, SLWQ_ENTRIES
+from warploom.arch.fg_simt.sizes import REGISTERS, SLWQ_ENTRIES
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Access
 from warploom.golden_model.fg_simt.lanes import extended
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
+from warploom.tb.fg_simt.eight_lanes import GROUPS, LANES
 from warploom.tb.fg_simt.sau_check import NOTHING, Fields, shown
 
 BENCH = "warploom.tb.fg_simt.test_slu"

@@ -4,10 +4,11 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.arch.fg_simt.sizes import GROUPS, REGISTERS
+from warploom.arch.fg_simt.sizes import REGISTERS
 from warploom.rtl.fg_simt.srf import READERS, WRITERS
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, exercise, source
+from warploom.tb.fg_simt.eight_lanes import GROUPS
 from warploom.tb.fg_simt.results import POINTS, Storage, fields, read_numbers, stages
 
 BENCH = "warploom.tb.fg_simt.test_srf"

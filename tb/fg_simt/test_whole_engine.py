@@ -12,6 +12,7 @@ from cocotb.triggers import ReadOnly
 from warploom import store
 from warploom.arch.config import SmConfig
 from warploom.arch.fg_simt.image import Image
+from warploom.arch.fg_simt.sizes import EIGHT_LANES, Sizes
 from warploom.arch.l1 import LINE_BYTES
 from warploom.arch.mechanisms import Affine
 from warploom.fg_simt import programs
@@ -28,7 +29,7 @@ from warploom.tb.bench import Driver, Ports, source
 from warploom.tb.fg_simt.cleared import cleared
 from warploom.tb.fg_simt.engine_shown import Shown
 from warploom.tb.fg_simt.random_kernels import images
-from warploom.tb.fg_simt.test_engine import AFFINE, LIMIT, PROGRAM, affine_of
+from warploom.tb.fg_simt.test_engine import AFFINE, FEWER, LANES, LIMIT, PROGRAM, affine_of, sizes_of
 from warploom.tb.l1.axi import RefusedError, attach, slave_of
 
 BENCH = "warploom.tb.fg_simt.test_whole_engine"
@@ -38,8 +39,8 @@ LINES = 16
 SHORT = "cmult"
 """The program, unless the environment names one."""
 
-KERNELS, CYCLES, TRIED = 4, 5000, 1500
-"""Random kernels, cycles, and those in which the kernels must end without caches."""
+KERNELS, CYCLES, TRIED = 4, 1250, 375
+"""Random kernels, cycles for each group of a warp, and those in which the kernels must end without caches."""
 
 
 class Contents:
@@ -80,8 +81,8 @@ class Lockstep:
 
     def __init__(self, dut: cocotb.handle.SimHandleBase, contents: Image) -> None:
         self._ports, self._contents = Ports(dut), Contents(contents)
-        self._caches = CachedMemory((), lines=LINES, bus=SeenBus(self._ports))
-        self._model = Engine(self._caches, affine_of())
+        self._caches = CachedMemory((), lines=LINES, bus=SeenBus(self._ports), sizes=sizes_of())
+        self._model = Engine(self._caches, affine_of(), sizes_of())
         self._shown = Shown(self._ports, self._model)
         for wait in attach(dut, self._contents, source()):
             wait.share = 0.2
@@ -115,8 +116,8 @@ async def program(dut: cocotb.handle.SimHandleBase) -> None:
     contents = image(programs.started(os.environ.get(PROGRAM, SHORT)))
     lockstep = Lockstep(dut, contents)
     assert await lockstep.run(LIMIT), "the engine has not halted"
-    memory = CachedMemory(contents)
-    model = Engine(memory, affine_of())
+    memory = CachedMemory(contents, sizes=sizes_of())
+    model = Engine(memory, affine_of(), sizes_of())
     while not model.halted:
         model.clock()
     lockstep.compare_memory(memory.image())
@@ -125,26 +126,27 @@ async def program(dut: cocotb.handle.SimHandleBase) -> None:
 @cocotb.test()
 async def random_kernels(dut: cocotb.handle.SimHandleBase) -> None:
     """Kernels of random instructions that end, again and again."""
-    await Lockstep(dut, _ending(source())).run(CYCLES)
+    await Lockstep(dut, _ending(source())).run(CYCLES * sizes_of().groups)
 
 
 def _ending(rng: random.Random) -> Image:
     """An image of random kernels that end."""
     while True:
         contents, pcs = cleared(images(rng, KERNELS)), []
-        model = Engine(IdealMemory(contents))
-        for _ in range(TRIED):
+        model = Engine(IdealMemory(contents), sizes=sizes_of())
+        for _ in range(TRIED * sizes_of().groups):
             model.clock()
             pcs.append(model.host.observe()[0])
         if max(pcs) > pcs[-1]:
             return contents
 
 
-def _run(seed: int, affine: Affine, testcase: str, name: str = "") -> None:
-    made = runner.build(SmConfig.preset("small"), "WholeEngine",
-                        component=WholeEngine(affine=affine, lines=LINES, probe=True))
-    with store.run_folder(f"whole-engine-{affine}-{testcase}-{name}-{seed}") as folder:
-        runner.simulate(made, folder, BENCH, seed, testcase=testcase, environment={AFFINE: affine.value, PROGRAM: name})
+def _run(seed: int, affine: Affine, testcase: str, name: str = "", *, lanes: int = EIGHT_LANES.lanes) -> None:
+    engine = WholeEngine(affine=affine, sizes=Sizes(lanes), lines=LINES, probe=True)
+    made = runner.build(SmConfig.preset("small"), "WholeEngine", component=engine)
+    with store.run_folder(f"whole-engine-{lanes}-{affine}-{testcase}-{name}-{seed}") as folder:
+        runner.simulate(made, folder, BENCH, seed, testcase=testcase,
+                        environment={AFFINE: affine.value, PROGRAM: name, LANES: str(lanes)})
 
 
 @pytest.mark.rtl
@@ -160,3 +162,11 @@ def test_random_kernels(seed: int, affine: Affine) -> None:
 @pytest.mark.parametrize("affine", Affine)
 def test_program(seed: int, affine: Affine, name: str) -> None:
     _run(seed, affine, "program", name)
+
+
+@pytest.mark.rtl
+@pytest.mark.long
+@pytest.mark.parametrize("name", (SHORT, "conv"))
+@pytest.mark.parametrize("lanes", FEWER)
+def test_program_of_fewer_lanes(seed: int, lanes: int, name: str) -> None:
+    _run(seed, Affine.ABM, "program", name, lanes=lanes)

@@ -7,7 +7,7 @@ from amaranth import Const, Module, Mux, Value
 from amaranth.lib import wiring
 
 from warploom.arch.config import SmConfig
-from warploom.arch.l1 import LINE_BYTES, PORTS, Operation
+from warploom.arch.l1 import LINE_BYTES, Operation
 from warploom.rtl.l1.bank import CacheBank
 from warploom.rtl.l1.bus import AxiMaster
 from warploom.rtl.l1.crossbars import RequestCrossbar, ResponseCrossbar
@@ -16,6 +16,7 @@ from warploom.rtl.l1.operations import AtomicUnit
 from warploom.rtl.l1.reorder import ReorderBuffer
 from warploom.rtl.l1.round_robin import RoundRobin
 from warploom.rtl.l1.whole import L1
+from warploom.tb.l1.requests import PORTS
 from warploom.tb.l1.test_bank import BANK
 from warploom.tb.l1.test_data_cache import SMALL as SMALL_CACHE
 from warploom.tb.l1.test_whole import SMALL as SMALL_L1

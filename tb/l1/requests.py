@@ -3,8 +3,12 @@
 import random
 from collections.abc import Sequence
 
-from warploom.arch.l1 import LINE_BITS, LINE_BYTES, Operation
+from warploom.arch.l1 import LANES, LINE_BITS, LINE_BYTES, Operation, narrow_ports
 from warploom.golden_model.l1.bank import Request
+
+BANKS, NARROW_PORTS = LANES, narrow_ports(LANES)
+WIDE_PORT, PORTS = NARROW_PORTS, NARROW_PORTS + 1
+"""The wide port behind the narrow ones, and the number of all."""
 
 ATOMICS = [operation for operation in Operation if operation.is_atomic]
 

@@ -8,13 +8,14 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.arch.l1 import BANKS, OFFSET_BITS, PORTS, SLOT_BITS
+from warploom.arch.l1 import OFFSET_BITS, SLOT_BITS
 from warploom.golden_model.l1.bank import Beat, Offer
 from warploom.golden_model.l1.data_cache import Answer, DataCache
 from warploom.rtl.l1 import data_cache as hardware
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 from warploom.tb.l1.memory import Outside, Refused
+from warploom.tb.l1.requests import BANKS, PORTS
 from warploom.tb.l1.traffic import PortTraffic, streams
 
 BENCH = "warploom.tb.l1.test_data_cache"

@@ -10,7 +10,7 @@ import pytest
 from cocotbext.axi import AxiResp
 
 from warploom.arch.config import SmConfig
-from warploom.arch.l1 import BEAT_BITS, LINE_BYTES, OFFSET_BITS, PORTS
+from warploom.arch.l1 import BEAT_BITS, LINE_BYTES, OFFSET_BITS
 from warploom.golden_model.l1.bank import Response
 from warploom.golden_model.l1.bus import Slave
 from warploom.golden_model.l1.whole import L1
@@ -18,7 +18,7 @@ from warploom.rtl.l1 import whole as hardware
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.l1.axi import Lines, Waits, attach, slave_of
-from warploom.tb.l1.requests import contents
+from warploom.tb.l1.requests import PORTS, contents
 from warploom.tb.l1.traffic import PortTraffic, streams
 
 BENCH = "warploom.tb.l1.test_whole"

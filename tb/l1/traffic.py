@@ -5,11 +5,11 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from warploom.arch.l1 import BANKS, NARROW_PORTS, OFFSET_BITS, PORTS, WIDE_PORT, Operation
+from warploom.arch.l1 import OFFSET_BITS, Operation
 from warploom.golden_model.l1.bank import Request, Response
 from warploom.tb.bench import Checker, Observation, Ports, Stimulus, busy
 from warploom.tb.l1.flat import FlatMemory
-from warploom.tb.l1.requests import contents, narrow, wide
+from warploom.tb.l1.requests import BANKS, NARROW_PORTS, PORTS, WIDE_PORT, contents, narrow, wide
 
 TAGS = (3, 2, 3 | 1 << 18, 2 | 1 << 18)
 PARTS = 4

@@ -4,6 +4,7 @@ import dataclasses
 from functools import cached_property
 from itertools import accumulate
 
+from warploom.arch.fg_simt.sizes import Sizes
 from warploom.arch.isa import Pipe, TimingClass
 from warploom.arch.pipes import LANE_CLASSES, MINIMUM_LATENCY, PipeConfig, Sharing, WritePaths
 from warploom.arch.sm_fields import SmFields
@@ -11,6 +12,11 @@ from warploom.arch.sm_fields import SmFields
 
 class DerivedSizes(SmFields):
     """Collectors, ports, pipes and paths of an SM, by number."""
+
+    @property
+    def engine(self) -> Sizes:
+        """The lanes of the FG-SIMT engine, and what follows from their number."""
+        return Sizes(self.engine_lanes)
 
     @property
     def affine_entries(self) -> int:

@@ -2,6 +2,7 @@
 
 from enum import IntEnum
 
+from warploom.arch.fg_simt.sizes import EIGHT_LANES
 from warploom.arch.interfaces import Fields
 
 ADDRESS_BITS = 32
@@ -11,28 +12,14 @@ LINE_BITS = 8 * LINE_BYTES
 OFFSET_BITS = 5
 """Bits of the byte in a line."""
 
-BANKS = 8
-"""Banks of the data cache."""
+LANES = EIGHT_LANES.lanes
+"""Lanes of the engine, unless it has fewer. The data cache has a bank for each."""
 
 LINES = 512
 """Lines of a bank, and of the instruction cache: 16 KB."""
 
-NARROW_PORTS = 9
-"""Lanes 0 to 7, and the control processor."""
-
-WIDE_PORT = NARROW_PORTS
-"""The number of the wide port."""
-
-PORTS = NARROW_PORTS + 1
-
 BEAT_BITS = 64
 """Data of one transfer of the bus."""
-
-MASTERS = BANKS + 1
-"""Memory ports that share the bus: those of the data cache, and of the instruction cache."""
-
-INSTRUCTIONS = BANKS
-"""The number of the instruction cache among them."""
 
 ID_BITS = 4
 
@@ -90,9 +77,24 @@ BANK_FIELDS: Fields = [*WIDE_FIELDS, ("wide", 1)]
 """A request to a bank of the data cache. Narrow ones have `compare` above `data` in the field `data`."""
 
 SLOT_BITS = (SLOTS - 1).bit_length()
-PORT_BITS = (PORTS - 1).bit_length()
 
-TAG_FIELDS: Fields = [("slot", SLOT_BITS), ("port", PORT_BITS)]
-"""The tag of a request to a bank of the data cache."""
 
-TAG_BITS = SLOT_BITS + PORT_BITS
+def narrow_ports(lanes: int) -> int:
+    """Narrow ports of the data cache: those of the lanes, and then of the control processor. The wide port has the next
+    number."""
+    return lanes + 1
+
+
+def masters(lanes: int) -> int:
+    """Memory ports that share the bus: those of the data cache, and then of the instruction cache."""
+    return lanes + 1
+
+
+def tag_fields(lanes: int) -> Fields:
+    """The tag of a request to a bank of the data cache."""
+    return [("slot", SLOT_BITS), ("port", narrow_ports(lanes).bit_length())]
+
+
+def tag_bits(lanes: int) -> int:
+    """Its width."""
+    return sum(bits for _, bits in tag_fields(lanes))

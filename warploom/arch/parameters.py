@@ -8,7 +8,7 @@ from typing import Any
 from warploom.arch.errors import ConfigError, shown
 from warploom.arch.mechanisms import Switch
 
-PARTS = ("front_end", "register_file", "operands", "pipes", "memory", "affine")
+PARTS = ("front_end", "register_file", "operands", "pipes", "memory", "affine", "engine")
 """Parts of the machine (docs/architecture.md); each has a table in a configuration file."""
 
 KEY = "parameter"

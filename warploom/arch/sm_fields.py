@@ -19,7 +19,7 @@ from warploom.arch.mechanisms import (
 from warploom.arch.parameters import AFFINE, GTX_480, KEY, OURS, PARTS, TABLE_3_5, Parameter, choice, number
 from warploom.arch.pipes import NARROW_PIPES, PIPES, PipeConfig
 
-FRONT_END, REGISTER_FILE, OPERANDS, _, MEMORY, _ = PARTS
+FRONT_END, REGISTER_FILE, OPERANDS, _, MEMORY, _, ENGINE = PARTS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +93,8 @@ class SmFields:
     saturation: Saturation = choice(SWITCHES["saturation"])
 
     affine: Affine = choice(SWITCHES["affine"])
+
+    engine_lanes: int = number(8, ENGINE, "lanes of the FG-SIMT engine", (1, 8), AFFINE, is_power=True)
 
     @property
     def has_sides(self) -> bool:

@@ -8,9 +8,9 @@ from typing import Any
 
 from warploom.arch.config import SmConfig
 from warploom.arch.fg_simt.micro import MICRO_FIELDS, OPERAND_FIELDS
-from warploom.arch.fg_simt.sizes import DIVIDE_INTERVAL, GROUPS, LANES, REGISTERS
+from warploom.arch.fg_simt.sizes import DIVIDE_INTERVAL, EIGHT_LANES, REGISTERS, THREADS
 from warploom.arch.interfaces import STRIDE_BITS
-from warploom.arch.l1 import BANKS, LINE_BITS, LINES, NARROW_PORTS, WORD_BITS
+from warploom.arch.l1 import LANES, LINE_BITS, LINES, WORD_BITS, narrow_ports
 from warploom.arch.mechanisms import Affine
 from warploom.evaluation.assumptions import ASSUMED, FIGURES, Assumptions
 from warploom.evaluation.energy import Costs
@@ -35,7 +35,7 @@ INNER = ("simple_lane", "fused_lane", "conversion_lane", "product_lane", "divisi
          "cache_bank")
 """Units inside them, whose areas energies need."""
 
-WARP, OPERANDS = GROUPS * LANES, 3
+OPERANDS = 3
 
 PASSES = {"simple": 1, "fused": 1, "conversion": 1, "product": 1, "division": DIVIDE_INTERVAL}
 """Units of a lane, and how often an operation passes the logic of one."""
@@ -105,19 +105,19 @@ class Counted:
         units = sum(passes * self._passing(unit, costs) * costs.logic(logic_um2(self.rows[f"{unit}_lane"]))
                     for unit, passes in PASSES.items())
         entered = sum(self._count(f"{unit}_operations") for unit in PASSES)
-        return (units + entered * WARP * OPERANDS * WORD_BITS * costs.flip_flop
-                + GROUPS * self._count("constants_read") * costs.logic(self._gates("constants")))
+        return (units + entered * THREADS * OPERANDS * WORD_BITS * costs.flip_flop
+                + EIGHT_LANES.groups * self._count("constants_read") * costs.logic(self._gates("constants")))
 
     def _passing(self, unit: str, costs: Costs) -> float:
         """Threads whose operands pass a unit: those that execute, and a share of the others."""
         threads = self._count(f"{unit}_threads")
-        return threads + costs.assumed.idle_lanes * (WARP * self._count(f"{unit}_operations") - threads)
+        return threads + costs.assumed.idle_lanes * (THREADS * self._count(f"{unit}_operations") - threads)
 
     def _registers(self, costs: Costs) -> float:
         """A word of each lane that is read, and executing threads that write."""
         read = costs.table_read(REGISTERS, WORD_BITS) + WORD_BITS * (
-            costs.selection(FORWARDED) + costs.selection(GROUPS))
-        return (WARP * self._count("registers_read") * read
+            costs.selection(FORWARDED) + costs.selection(EIGHT_LANES.groups))
+        return (THREADS * self._count("registers_read") * read
                 + WORD_BITS * self._count("words_written") * (costs.selection(WRITERS) + costs.flip_flop))
 
     def _control(self, costs: Costs) -> Parts:
@@ -132,7 +132,7 @@ class Counted:
     def _memory_unit(self, costs: Costs) -> float:
         """Addresses; a request passes the part of the unit that belongs to its ports; address, data and answer of a
         thread are stored once each."""
-        requests = self._count("wide_requests") + self._count("narrow_requests") / LANES
+        requests = self._count("wide_requests") + self._count("narrow_requests") / EIGHT_LANES.lanes
         return (self._passing("access", costs) * costs.logic(logic_um2(self.rows["address_lane"]))
                 + self._count("access_threads") * 3 * WORD_BITS * costs.flip_flop
                 + requests * costs.logic(self._gates("memory_unit")))
@@ -140,8 +140,8 @@ class Counted:
     def _l1(self, costs: Costs) -> float:
         """All requests hit: the columns of a bank that they touch, its tag and its logic, and both crossbars, in
         proportion to the width of ports."""
-        words = NARROW_PORTS + WIDE_WORDS
-        crossing = costs.logic(self._gates("data_cache") - BANKS * self._gates("cache_bank")) / words
+        words = narrow_ports(LANES) + WIDE_WORDS
+        crossing = costs.logic(self._gates("data_cache") - LANES * self._gates("cache_bank")) / words
         column, tag = costs.sram(LINES, WORD_BITS), costs.sram(LINES, TAG_BITS)
         bank = tag + costs.logic(self._gates("cache_bank"))
         return (self._count("narrow_requests") * (bank + column + crossing)

@@ -1,14 +1,13 @@
 """Numbers of the engine: entries of its queues, widths, latencies, and the causes of faults."""
 
+from dataclasses import dataclass
 from enum import IntEnum
 
+from warploom.arch.errors import ConfigError
 from warploom.arch.isa import Op
 
-LANES = 8
-GROUPS = 4
-"""Cycles that a warp is in a unit: 32 threads, eight lanes."""
-
-GROUP_BITS = (GROUPS - 1).bit_length()
+THREADS = 32
+"""Threads of a warp."""
 
 REGISTERS = 32
 PREDICATES = 7
@@ -25,10 +24,7 @@ DECODED = 2
 """Decoded instructions of a kernel that wait for their execution."""
 
 SHARED_LOADS = 64
-SIQ_ENTRIES, SLWQ_ENTRIES, SMRQ_ROWS, SMRRQ_ENTRIES = 4, 4, 8, 8
-
-CP_PORT, WIDE_PORT = 8, 9
-"""Numbers of the ports to the data cache beside those of the lanes."""
+SIQ_ENTRIES, SLWQ_ENTRIES, SMRRQ_ENTRIES = 4, 4, 8
 
 MULTIPLY_CYCLES = 3
 """What the host part needs for a product."""
@@ -59,6 +55,53 @@ DIVISIONS = FLOAT_DIVISIONS | {Op.IDIV, Op.IREM}
 
 SECOND_SAU = DIVISIONS | {Op.IMUL, Op.IMAD}
 """Operations that only SAU1 executes."""
+
+LANE_COUNTS = (1, 2, 4, 8)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """An engine's lanes, and what follows from their number. Raises `ConfigError` for another number."""
+
+    lanes: int = LANE_COUNTS[-1]
+
+    def __post_init__(self) -> None:
+        if self.lanes not in LANE_COUNTS:
+            raise ConfigError(f"lanes = {self.lanes}: must be one of {', '.join(map(str, LANE_COUNTS))}")
+
+    @property
+    def lane_bits(self) -> int:
+        """Width of the number of a lane."""
+        return (self.lanes - 1).bit_length()
+
+    @property
+    def groups(self) -> int:
+        """Groups of a warp, each of a thread in each lane: the cycles that a warp is in a unit."""
+        return THREADS // self.lanes
+
+    @property
+    def group_bits(self) -> int:
+        """Width of the number of a group."""
+        return (self.groups - 1).bit_length()
+
+    @property
+    def rows(self) -> int:
+        """Rows of the SMRQ: those of two instructions."""
+        return 2 * self.groups
+
+    @property
+    def cp_port(self) -> int:
+        """The number of the control processor's port."""
+        return self.lanes
+
+    @property
+    def wide_port(self) -> int:
+        """The number of the wide port."""
+        return self.lanes + 1
+
+
+EIGHT_LANES = Sizes()
+"""The engine of the source."""
 
 
 class Cause(IntEnum):
