@@ -25,9 +25,15 @@ NUMBERED = (1 << 16) - 4
 
 
 class SharedModules:
-    """The platform for netlists: it collects the components that several instances share."""
+    """The platform for netlists: it collects the components that several instances share.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    fpga : for an FPGA, whose LUTs are memories of 16 words, too: small memories are cheap, and multiplexers dear.
+    """
+
+    def __init__(self, *, fpga: bool = False) -> None:
+        self.fpga = fpga
         self.pending: dict[str, wiring.Component] = {}
 
     def instance(self, name: str, component: wiring.Component, *, clocked: bool) -> Instance:
@@ -49,6 +55,11 @@ def share(platform: object, name: str, component: wiring.Component, *, clocked: 
     if not isinstance(platform, SharedModules) or _bits(component) > NUMBERED:
         return component
     return platform.instance(name, component, clocked=clocked)
+
+
+def is_fpga(platform: object) -> bool:
+    """Whether the netlist is for an FPGA."""
+    return isinstance(platform, SharedModules) and platform.fpga
 
 
 def _bits(component: wiring.Component) -> int:

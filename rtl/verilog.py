@@ -85,9 +85,12 @@ def _any_of(values: tuple[str | int, ...]) -> str:
     return " or ".join(map(str, values)) if len(values) < 10 else f"{values[0]} to {values[-1]}"
 
 
-def to_rtlil(component: wiring.Component, name: str, *, source_lines: bool = True) -> str:
-    """RTLIL of a component as module `name`. Equal parts share a module; modules are named by their path in it."""
-    shared = SharedModules()
+def to_rtlil(
+    component: wiring.Component, name: str, *, source_lines: bool = True, fpga: bool = False,
+) -> str:
+    """RTLIL of a component as module `name`. Equal parts share a module; modules are named by their path in it.
+    `fpga` is that of `SharedModules`."""
+    shared = SharedModules(fpga=fpga)
     shared.pending[name] = component
     texts: dict[str, str] = {}
     while missing := shared.pending.keys() - texts.keys():
@@ -99,10 +102,12 @@ def to_rtlil(component: wiring.Component, name: str, *, source_lines: bool = Tru
     return re.sub(r"^(module|  cell) \\\S+", lambda match: re.sub(r"[.$]", "_", match[0]), text, flags=re.MULTILINE)
 
 
-def to_verilog(component: wiring.Component, name: str, *, source_lines: bool = False) -> str:
-    """SystemVerilog of a component as module `name`, without a header; with `src` attributes if `source_lines`. Raises
-    `ToolError` when Yosys fails."""
-    rtlil_text = to_rtlil(component, name, source_lines=source_lines)
+def to_verilog(
+    component: wiring.Component, name: str, *, source_lines: bool = False, fpga: bool = False,
+) -> str:
+    """SystemVerilog of a component as module `name`, without a header; with `src` attributes if `source_lines`.
+    `fpga` is that of `SharedModules`. Raises `ToolError` when Yosys fails."""
+    rtlil_text = to_rtlil(component, name, source_lines=source_lines, fpga=fpga)
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "unit.il").write_text(rtlil_text)
         Path(folder, "unit.ys").write_text(_SCRIPT.format(options="" if source_lines else "-noattr"))

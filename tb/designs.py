@@ -29,11 +29,14 @@ class Design(NamedTuple):
     ports: list[dict[str, Any]]
 
 
-def design(config: SmConfig, unit: str, component: wiring.Component | None) -> Design:
-    """The design of a component, or else of a unit: cached as long as the sources of the hardware do not change."""
+def design(
+    config: SmConfig, unit: str, component: wiring.Component | None, *, fpga: bool = False,
+) -> Design:
+    """The design of a component, with `fpga` as for an FPGA, or else of a unit: cached as long as the sources of the
+    hardware do not change."""
     module = module_name(unit)
     if component is not None:
-        return _convert(component, module)
+        return _convert(component, module, fpga=fpga)
     key = Key(Kind.DESIGNS, module, {"unit": unit, "configuration": dataclasses.asdict(config), "tools": versions(),
                                      "sources": store.sources("warploom/rtl", "warploom/arch")})
 
@@ -43,5 +46,5 @@ def design(config: SmConfig, unit: str, component: wiring.Component | None) -> D
     return store.text(key, make, lambda text: Design(module, *json.loads(text)))
 
 
-def _convert(component: wiring.Component, module: str) -> Design:
-    return Design(module, verilog.to_verilog(component, module), verilog.ports(component))
+def _convert(component: wiring.Component, module: str, *, fpga: bool = False) -> Design:
+    return Design(module, verilog.to_verilog(component, module, fpga=fpga), verilog.ports(component))

@@ -154,16 +154,18 @@ class _LibraryRunner(_Runner):
 
 
 def build(
-    config: SmConfig, unit: str, *, component: "wiring.Component | None" = None, waves: str | None = None
+    config: SmConfig, unit: str, *, component: "wiring.Component | None" = None, fpga: bool = False,
+    waves: str | None = None,
 ) -> Build:
     """Verilate a unit, or return the build that is already there.
 
-    `component`, if given, replaces the unit (a mutant). `waves` is ``vcd`` or ``fst`` for a build that can record a
-    waveform. Raises `ToolError`, with the path of the log, if a tool is missing or fails.
+    `component`, if given, replaces the unit (a mutant); with `fpga` as it is on an FPGA. `waves` is ``vcd`` or ``fst``
+    for a build that can record a waveform. Raises `ToolError`, with the path of the log, if a tool is missing or
+    fails.
     """
     from warploom.tb.designs import WAIVED, design  # noqa: PLC0415  (it loads Amaranth, which simulations do not need)
 
-    module, text, ports = design(config, unit, component)
+    module, text, ports = design(config, unit, component, fpga=fpga)
     visible = [port["name"] for port in ports] + ["clk", "rst"]
     control = "\n".join(f'public_flat_rw -module "{module}" -var "{name}"' for name in visible)
     flags = ["-Wall", *WAIVED, *FLAGS, *{None: (), "vcd": (), "fst": ("--trace-fst",)}[waves]]

@@ -56,6 +56,15 @@ def test_a_unit_that_does_not_fit(placing: Callable[[str], None], monkeypatch: p
     assert "does not fit" in capsys.readouterr().out
 
 
+def test_a_unit_that_fits_without_multiplexers(placing: Callable[[str], None], monkeypatch: pytest.MonkeyPatch,
+                                               capsys: pytest.CaptureFixture[str]) -> None:
+    sizes = {"": fpga.CAPACITY["luts"] + 1, fpga.SMALL: 20}
+    monkeypatch.setattr(fpga, "_mapped", lambda unit, folder, option: Fitted(unit, sizes[option], 0, 0, 0))
+    placing(WRITES)
+    assert main(COMMAND) == 0
+    assert "98.8" in capsys.readouterr().out
+
+
 def test_placement_fails(placing: Callable[[str], None], capsys: pytest.CaptureFixture[str]) -> None:
     placing("print('ERROR: no room'); raise SystemExit(1)")
     assert main(COMMAND) == 1

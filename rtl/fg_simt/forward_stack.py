@@ -7,6 +7,8 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from warploom.rtl.shared import is_fpga
+
 
 def fragment(pc_bits: int, lanes: int) -> data.StructLayout:
     """A fragment, if `valid`."""
@@ -51,13 +53,17 @@ class ForwardStack(wiring.Component):
         nothing, pushed = Const(0, self._layout.size), Signal(self._layout)
         held = [*(entry.as_value() for entry in self.entries), nothing]
         kept = [Signal(self._layout, name=f"kept_{number}") for number in range(len(self.entries))]
-        below, _ = self._left(m, "below", lambda entry, pc: entry.pc < pc)
-        equal, joined_any = self._left(m, "equal", lambda entry, pc: entry.pc == pc)
+        left_of = self._left_of_one if is_fpga(platform) else self._left
+        below, _ = left_of(m, "below", lambda entry, pc: entry.pc < pc)
+        equal, joined_any = left_of(m, "equal", lambda entry, pc: entry.pc == pc)
         m.d.comb += [
             self.top.eq(held[0]), self.second.eq(held[1]), self.joins.eq(joined_any),
             pushed.valid.eq(1), pushed.pc.eq(Mux(self.own, self.pc, self.target)), pushed.lanes.eq(self.lanes),
             *(left.eq(Mux(self.drop, held[number + 1], held[number])) for number, left in enumerate(kept)),
         ]
+        if is_fpga(platform):
+            self._choose(m, held, pushed, below, equal)
+            return m
         shown = [left.as_value() for left in kept]
         for number, entry in enumerate(self.entries):
             first = below[number - 1] if number else Const(1)
@@ -69,6 +75,34 @@ class ForwardStack(wiring.Component):
         with m.If(self.clear):
             m.d.sync += self.entries.eq(0)
         return m
+
+    def _choose(self, m: Module, held: list[Value], pushed: Any, below: Value, equal: Value) -> None:
+        """The same for an FPGA: what each entry gets is chosen before its bits are multiplexed."""
+        after = [held[0], *held, held[-1]]  # of entry n: the one below it, its own, and the next two
+        for number, entry in enumerate(self.entries):
+            stays = self.joins | below[number]
+            is_first = below[number - 1] if number else Const(1)
+            inserts, moves = self.push & ~stays & is_first, self.push & ~stays & ~is_first
+            distance = Signal(2, name=f"distance_{number}")  # of the source, from the entry below
+            m.d.comb += distance.eq(Mux(moves, 0, Mux(~self.push & self.pop, 2, 1)) + self.drop)
+            source = Signal(self._layout, name=f"source_{number}")
+            m.d.comb += source.eq(Mux(distance[1], Mux(distance[0], after[number + 3], after[number + 2]),
+                                      Mux(distance[0], after[number + 1], after[number])))
+            joined = self.push & self.joins & equal[number]
+            m.d.sync += [
+                entry.valid.eq(source.valid | inserts), entry.pc.eq(Mux(inserts, pushed.pc, source.pc)),
+                entry.lanes.eq(Mux(inserts, 0, source.lanes) | Mux(inserts | joined, self.lanes, 0)),
+            ]
+        with m.If(self.clear):
+            m.d.sync += self.entries.eq(0)
+
+    def _left_of_one(self, m: Module, name: str, compare: Callable[[Any, Value], Value]) -> tuple[Value, Value]:
+        """The same as `_left`, with one comparison for each entry."""
+        chosen, left = (Signal(len(self.entries), name=f"{name}{end}") for end in ("_chosen", ""))
+        pc = Mux(self.own, self.pc, self.target)
+        m.d.comb += [chosen.eq(Cat(entry.valid & compare(entry, pc) for entry in self.entries)),
+                     left.eq(Mux(self.drop, chosen >> 1, chosen))]
+        return left, left.any()
 
     def _left(self, m: Module, name: str, compare: Callable[[Any, Value], Value]) -> tuple[Value, Value]:
         """For which entries that are left after `drop` a comparison with what is pushed holds; whether for any. A top

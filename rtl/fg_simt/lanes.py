@@ -2,8 +2,9 @@
 """The lanes: register file, arithmetic units, SGU, SSU and SLU (docs/contract/fg_simt.md, *Lanes in hardware*;
 [AFFINE], section 4)."""
 
-from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
+from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.fg_simt.micro import Source
@@ -20,7 +21,7 @@ from warploom.rtl.fg_simt.sau_ports import EXTENSION, result
 from warploom.rtl.fg_simt.slu import LoadUnit
 from warploom.rtl.fg_simt.srf import SimtRegisterFile
 from warploom.rtl.fg_simt.threads import POINT, POSITION
-from warploom.rtl.shared import module_name, share
+from warploom.rtl.shared import is_fpga, module_name, share
 
 AXES = ("x", "y", "z")
 
@@ -66,7 +67,7 @@ class Lanes(wiring.Component):
         for part in (*self._saus, self._slu, self._access, self._registers, self._predicates):
             name = module_name(type(part).__name__)
             m.submodules[name] = share(platform, name, part)
-        points = self._points(m)
+        points = self._points_in_memory(m) if is_fpga(platform) else self._points(m)
         for number in range(SAUS):
             self._compute(m, platform, number, points)
         self._generate(m, platform)
@@ -81,7 +82,14 @@ class Lanes(wiring.Component):
             m.d.sync += points[self.position.thread].eq(self.position.point)
         return points
 
-    def _compute(self, m: Module, platform: object, number: int, points: data.View) -> None:
+    def _points_in_memory(self, m: Module) -> Memory:
+        """The same as a memory."""
+        m.submodules.points = points = Memory(shape=POINT, depth=THREADS, init=())
+        writer, given = points.write_port(), self.position
+        m.d.comb += [writer.addr.eq(given.thread), writer.data.eq(given.point), writer.en.eq(given.valid)]
+        return points
+
+    def _compute(self, m: Module, platform: object, number: int, points: data.View | Memory) -> None:
         """A group enters an SAU."""
         now, sau, held = self.sau[number], self._saus[number], self._predicates.held[number]
         payload, entering = now.operation.payload, sau.enter.payload
@@ -99,7 +107,7 @@ class Lanes(wiring.Component):
                     m.d.comb += given.eq(constants[slot])
                 if slot == 0:
                     with m.Case(Source.POSITION.value):
-                        m.d.comb += [word.eq(self._coordinate(points, lane, now.group, operand.base))
+                        m.d.comb += [word.eq(self._coordinate(m, points, lane, now.group, operand.base))
                                      for lane, word in enumerate(given)]
         m.d.comb += [
             self._predicates.groups[number].eq(now.group), sau.enter.valid.eq(now.valid),
@@ -157,10 +165,15 @@ class Lanes(wiring.Component):
                          constants.group.eq(group)]
         return [constants.words for constants in made]
 
-    def _coordinate(self, points: data.View, lane: int, group: Value, axis: Value) -> Value:
+    def _coordinate(self, m: Module, points: data.View | Memory, lane: int, group: Value, axis: Value) -> Value:
         """A coordinate of the thread of a group in a lane."""
-        threads = range(lane, THREADS, self._sizes.lanes)
-        of_lane = [Cat(points[thread][name] for thread in threads).word_select(group, 32) for name in AXES]
+        if isinstance(points, Memory):
+            reader = points.read_port(domain="comb")
+            m.d.comb += reader.addr.eq(Cat(Const(lane, self._sizes.lane_bits), group))
+            of_lane = [reader.data[name] for name in AXES]
+        else:
+            threads = range(lane, THREADS, self._sizes.lanes)
+            of_lane = [Cat(points[thread][name] for thread in threads).word_select(group, 32) for name in AXES]
         return Mux(axis[1], of_lane[2], Mux(axis[0], of_lane[1], of_lane[0]))
 
 

@@ -1,10 +1,12 @@
 """A lane's queue of loaded words, SLDQ (docs/contract/fg_simt.md, *Memory unit*)."""
 
 
+from collections.abc import Sequence
 from itertools import combinations
 
-from amaranth import Cat, Module, Signal
+from amaranth import Array, Cat, Module, Signal
 from amaranth.lib import data, wiring
+from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.fg_simt.sizes import EIGHT_LANES, Sizes
@@ -12,6 +14,7 @@ from warploom.arch.l1 import WORD_BITS
 from warploom.rtl.fg_simt.memory_ports import place_bits
 from warploom.rtl.l1.ports import assert_rule
 from warploom.rtl.select import merge_many
+from warploom.rtl.shared import is_fpga
 
 SOURCES = 3
 """Who fills: the narrow port, the wide port, and the rotation network."""
@@ -45,16 +48,37 @@ class LoadQueue(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         places = 1 << len(self.place)
-        words = Signal(data.ArrayLayout(WORD_BITS, places), reset_less=True)
         selects = [Signal(places, name=f"select_{number}") for number in range(SOURCES)]
         for select, given in zip(selects, self.fill, strict=True):
             m.d.comb += select.eq(given.valid << given.place)
-        for number in range(places):
-            comes = Cat(select[number] for select in selects)
-            with m.If(comes.any()):
-                m.d.sync += words[number].eq(merge_many(comes, [given.word for given in self.fill]))
-        m.d.comb += self.word.eq(words[self.place])
+        if is_fpga(platform):
+            self._in_memories(m, selects)
+        else:
+            self._in_registers(m, selects)
         if self._probe:
             for one, other in combinations(selects, 2):
                 assert_rule(m, ~(one & other).any(), "two words come for one place")
         return m
+
+    def _in_registers(self, m: Module, selects: Sequence[Signal]) -> None:
+        words = Signal(data.ArrayLayout(WORD_BITS, len(selects[0])), reset_less=True)
+        for number, word in enumerate(words):
+            comes = Cat(select[number] for select in selects)
+            with m.If(comes.any()):
+                m.d.sync += word.eq(merge_many(comes, [given.word for given in self.fill]))
+        m.d.comb += self.word.eq(words[self.place])
+
+    def _in_memories(self, m: Module, selects: Sequence[Signal]) -> None:
+        """A memory for each side, and for each place the side from which its word came."""
+        places, found = len(selects[0]), []
+        sides = Signal(data.ArrayLayout(range(SOURCES), places), reset_less=True)
+        for side, given in enumerate(self.fill):
+            m.submodules[f"words_{side}"] = words = Memory(shape=WORD_BITS, depth=places, init=())
+            writer, reader = words.write_port(), words.read_port(domain="comb")
+            m.d.comb += [writer.addr.eq(given.place), writer.data.eq(given.word), writer.en.eq(given.valid),
+                         reader.addr.eq(self.place)]
+            found.append(reader.data)
+            for place, select in enumerate(selects[side]):
+                with m.If(select):
+                    m.d.sync += sides[place].eq(side)
+        m.d.comb += self.word.eq(Array(found)[sides[self.place]])

@@ -13,7 +13,11 @@ from warploom.rtl.fg_simt.issue_ports import REGISTER, SOURCES
 
 class RegisterBank(wiring.Component):
     """32 registers: three read ports and one write port. They are flip-flops, on an FPGA LUT RAM. A word is read in the
-    cycle in which its number is given, also one that is written in this cycle. Words have no reset.
+    cycle in which its number is given. Words have no reset.
+
+    Parameters
+    ----------
+    forwards : a word that is written is read in the same cycle; otherwise that reads the one before.
 
     Members
     -------
@@ -21,7 +25,8 @@ class RegisterBank(wiring.Component):
     write, word : the register that is written, if any.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, forwards: bool = True) -> None:
+        self._forwards = forwards
         self._stored = Memory(shape=WORD_BITS, depth=REGISTERS, init=())
         super().__init__({
             "numbers": In(data.ArrayLayout(range(REGISTERS), SOURCES)),
@@ -37,5 +42,6 @@ class RegisterBank(wiring.Component):
         for number, word in zip(self.numbers, self.words, strict=True):
             read = self._stored.read_port(domain="comb")
             is_written = self.write.valid & (self.write.number == number)
-            m.d.comb += [read.addr.eq(number), word.eq(Mux(is_written, self.word, read.data))]
+            m.d.comb += [read.addr.eq(number),
+                         word.eq(Mux(is_written, self.word, read.data) if self._forwards else read.data)]
         return m

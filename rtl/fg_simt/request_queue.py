@@ -4,13 +4,15 @@ from typing import Any
 
 from amaranth import Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
+from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.fg_simt.sizes import EIGHT_LANES, Sizes
 from warploom.arch.l1 import Operation
 from warploom.rtl.fg_simt.coalesce import Coalescer
 from warploom.rtl.fg_simt.memory_ports import compared, row
-from warploom.rtl.select import merge_many
+from warploom.rtl.select import binary, merge_many
+from warploom.rtl.shared import is_fpga
 
 
 class RequestQueue(wiring.Component):
@@ -47,10 +49,11 @@ class RequestQueue(wiring.Component):
             self.used.eq(stored + self.present),
             stays.eq(self.present & ~self.leave),
             waits.eq(stored != 0),
-            oldest.as_value().eq(merge_many(head, [held.as_value() for held in rows])),
+            oldest.as_value().eq(self._oldest(m, head, tail) if is_fpga(platform) else
+                                 merge_many(head, [held.as_value() for held in rows])),
         ]
         self._compare(m, oldest, stays)
-        for number in range(behind):
+        for number in range(0 if is_fpga(platform) else behind):
             with m.If(self.enter & tail[number]):
                 m.d.sync += rows[number].eq(self.row)
         with m.If(self.discard):
@@ -63,6 +66,14 @@ class RequestQueue(wiring.Component):
                 tail.eq(Mux(self.enter, tail.rotate_left(1), tail)),
             ]
         return m
+
+    def _oldest(self, m: Module, head: Signal, tail: Signal) -> Value:
+        """The oldest row of the ring, if it is a memory."""
+        m.submodules.rows = rows = Memory(shape=row(self._sizes), depth=len(head), init=())
+        writer, reader = rows.write_port(), rows.read_port(domain="comb")
+        m.d.comb += [writer.addr.eq(binary(tail)), writer.data.eq(self.row), writer.en.eq(self.enter),
+                     reader.addr.eq(binary(head))]
+        return Value.cast(reader.data)
 
     def _compare(self, m: Module, oldest: Any, stays: Value) -> None:
         """The oldest row of the ring becomes the first, with its decision."""

@@ -1,7 +1,7 @@
 # amaranth: UnusedElaboratable=no
 """The SIMT register file with its forwarding (docs/contract/fg_simt.md, *Lanes in hardware*)."""
 
-from amaranth import Cat, Module, ResetSignal, Signal, Value
+from amaranth import Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.hdl import Assert
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
@@ -12,7 +12,7 @@ from warploom.rtl.fg_simt.memory_ports import words
 from warploom.rtl.fg_simt.register_bank import RegisterBank
 from warploom.rtl.fg_simt.sau_ports import result
 from warploom.rtl.select import merge
-from warploom.rtl.shared import share
+from warploom.rtl.shared import is_fpga, share
 
 READERS = 3
 """SAU0, SAU1, and SGU with SSU."""
@@ -51,10 +51,25 @@ class SimtRegisterFile(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
+        late = is_fpga(platform)  # multiplexers are dear there: one forwards for each reader, not for each thread
+        if late:
+            self._banks = [[RegisterBank(forwards=False) for _ in banks] for banks in self._banks]
         groups = [self._group(m, platform, group) for group in range(len(self._banks))]
         for read, found in zip(self.reads, self.words, strict=True):
-            m.d.comb += found.eq(Cat(groups).word_select(read.group, len(groups[0])))
+            stored = Cat(groups).word_select(read.group, len(groups[0]))
+            m.d.comb += found.eq(self._forwarded(read, data.View(found.shape(), stored)) if late else stored)
         return m
+
+    def _forwarded(self, read: data.View, stored: data.View) -> Value:
+        """The words that a reader gets, with those that are written in this cycle."""
+        writing = Cat(write.destination.valid & (write.group == read.group) for write in self.writes)
+        write = data.View(self._write, merge(writing, [given.as_value() for given in self.writes]))
+        found = []
+        for number, of_lanes in zip(read.numbers, stored, strict=True):
+            is_written = writing.any() & (write.destination.number == number)
+            found += [Mux(is_written & executes, new, word)
+                      for executes, new, word in zip(write.execute, write.words, of_lanes, strict=True)]
+        return Cat(found)
 
     def _group(self, m: Module, platform: object, group: int) -> Value:
         """The registers of a group: the words that are read, of each number those of all lanes."""

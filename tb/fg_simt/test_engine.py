@@ -102,10 +102,11 @@ def sizes_of() -> Sizes:
     return Sizes(int(os.environ.get(LANES, EIGHT_LANES.lanes)))
 
 
-def _run(seed: int, affine: Affine, testcase: str, name: str = "", *, lanes: int = EIGHT_LANES.lanes) -> None:
+def _run(seed: int, affine: Affine, testcase: str, name: str = "", *, lanes: int = EIGHT_LANES.lanes,
+         fpga: bool = False) -> None:
     engine = hardware.Engine(affine=affine, sizes=Sizes(lanes), probe=True)
-    made = runner.build(SmConfig.preset("small"), "Engine", component=engine)
-    with store.run_folder(f"engine-{lanes}-{affine}-{testcase}-{name}-{seed}") as folder:
+    made = runner.build(SmConfig.preset("small"), "Engine", component=engine, fpga=fpga)
+    with store.run_folder(f"engine-{lanes}-{fpga}-{affine}-{testcase}-{name}-{seed}") as folder:
         runner.simulate(made, folder, BENCH, seed, testcase=testcase,
                         environment={AFFINE: affine.value, PROGRAM: name, LANES: str(lanes)})
 
@@ -140,8 +141,16 @@ def test_program(seed: int, affine: Affine, name: str) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize(("lanes", "name"), [
-    pytest.param(lanes, name, marks=() if (lanes, name) == (2, "cmult") else pytest.mark.long)
-    for lanes in FEWER for name in programs.NAMES])
+@pytest.mark.long
+@pytest.mark.parametrize("name", programs.NAMES)
+@pytest.mark.parametrize("lanes", FEWER)
 def test_program_of_fewer_lanes(seed: int, lanes: int, name: str) -> None:
     _run(seed, Affine.ABM, "program", name, lanes=lanes)
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize(("lanes", "testcase"), [
+    pytest.param(lanes, testcase, marks=() if (lanes, testcase) == (2, "program") else pytest.mark.long)
+    for lanes in LANE_COUNTS for testcase in ("program", "random_kernels")])
+def test_as_on_an_fpga(seed: int, lanes: int, testcase: str) -> None:
+    _run(seed, Affine.ABM, testcase, "cmult", lanes=lanes, fpga=True)

@@ -13,6 +13,7 @@ from warploom.arch.fg_simt.moves import Move
 from warploom.arch.isa import PC_BITS
 from warploom.fg_simt.programs import started
 from warploom.golden_model.fg_simt.fragments import Fragments
+from warploom.rtl.fg_simt import fragments as hardware
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 from warploom.tb.fg_simt.fragment_traces import recorded
@@ -151,5 +152,7 @@ async def programs(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.long
-def test_fragments(seed: int) -> None:
-    runner.run(runner.build(SmConfig.preset("small"), "Fragments"), BENCH, seed)
+@pytest.mark.parametrize("fpga", [False, True])
+def test_fragments(seed: int, fpga: bool) -> None:
+    unit = hardware.Fragments(probe=True)
+    runner.run(runner.build(SmConfig.preset("small"), "Fragments", component=unit, fpga=fpga), BENCH, seed)

@@ -22,6 +22,7 @@ from warploom.golden_model.fg_simt import memory_unit as golden
 from warploom.golden_model.fg_simt.cached_memory import ATOMICS
 from warploom.golden_model.fg_simt.lanes import size_of
 from warploom.golden_model.fg_simt.memory import Answer, Request
+from warploom.rtl.fg_simt import memory_unit as hardware
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.fg_simt.accesses import Memory, random_access
@@ -307,5 +308,7 @@ async def random_accesses(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.long
 @pytest.mark.rtl
-def test_memory_unit(seed: int) -> None:
-    runner.run(runner.build(SmConfig.preset("small"), "MemoryUnit"), BENCH, seed)
+@pytest.mark.parametrize("fpga", [False, True])
+def test_memory_unit(seed: int, fpga: bool) -> None:
+    unit = hardware.MemoryUnit(probe=True)
+    runner.run(runner.build(SmConfig.preset("small"), "MemoryUnit", component=unit, fpga=fpga), BENCH, seed)
