@@ -60,7 +60,8 @@ class Datapath:
         self._no_results: Sequence[Result | None] = (None,) * len(config.pipes)
         self._per_port = config.issue_per_warp
         self._results_of = list(enumerate(unit.results for unit in self.integer))  # by pipe: its results, by cycle
-        self._has_windows = config.has_window  # which let latches wait, and do not show completions of evictions
+        # The operand store has work in every cycle: latches wait, evictions complete, registers are renamed.
+        self._store_acts = config.has_window or config.renames
         self.renaming = operands if isinstance(operands, RenameStage) else None
         """The stage that renames registers, if there is one."""
         self.slow = register_file.arbiter.slow if config.tfet_rows else None
@@ -71,11 +72,11 @@ class Datapath:
     def settle(self) -> None:
         """The wires of this cycle, from the registers alone."""
         operands, register_file = self.operands, self.register_file
-        if self._has_windows:
+        if self._store_acts:
             register_file.writeback.held_back = operands.hold_back()
         register_file.arbitrate()
         self.done, self.ready = register_file.done, register_file.ready
-        if self._has_windows:
+        if self._store_acts:
             self.done = operands.completed(self.done)
         chosen = self._chosen = operands.choose()
         if chosen is operands.dispatcher.nobody:
@@ -105,14 +106,15 @@ class Datapath:
             self._issue(issue)
         operands.read()
         results = self._results(outside)
-        register_file.write(operands.results(self.done, results) if self._has_windows else results)
+        register_file.write(operands.results(self.done, results) if self._store_acts else results)
         self.sent = self.dispatch
         self._arriving = leaving
         for sent in leaving:
             operands.release(sent["collector"])
         operands.dispatcher.step(self._chosen, self.dispatch, given)
         register_file.arbiter.advance()
-        operands.clock(warps)
+        if issue or self._store_acts:
+            operands.clock(warps)
         if self.affine is not None:
             self.affine.clock(attempts)
 
@@ -144,9 +146,8 @@ class Datapath:
     def quiet(self) -> bool:
         """Whether nothing happens in this cycle without an input."""
         cycle = self.operands.dispatcher.cycle
-        return (not self.leaving and not any(self.sent)
-                and not any(cycle in unit.results for unit in self.integer)
-                and self.register_file.quiet and self.operands.quiet
+        return (not self.leaving and self.register_file.quiet and self.operands.quiet and not any(self.sent)
+                and not any(cycle in finished for _, finished in self._results_of)
                 and (self.affine is None or self.affine.next_event() != self.affine.cycle))
 
     def next_event(self) -> int | None:

@@ -64,7 +64,7 @@ class Sm:
                                   order=order_of(config, trace.program, self.statics))
         self._steering = Steering(config)
         self._prefers, self._renames = config.scheduler is Scheduler.TRWS, config.renames
-        self._has_pairs = config.has_pairs
+        self._has_pairs, self._has_plug_in = config.has_pairs, self.front_end.has_plug_in
         # By place in a pair: the issue input that each warp uses.
         self._inputs = [[slot % config.issue_ports * config.issue_per_warp + place for slot in range(config.warps)]
                         for place in range(config.issue_per_warp)]
@@ -151,7 +151,7 @@ class Sm:
         picked = self._picked = self.front_end.select(cycle, tags, datapath.operands, preferred)
         if self._has_pairs:
             self._seconds = self.front_end.seconds
-        attempts = self.decisions.attempts([*picked, *self._seconds] if self._seconds else picked)
+        attempts = self.decisions.attempts([*picked, *self._seconds]) if self._has_plug_in else ()
         self._entering = [warp for warp in picked if warp.enters] if picked else []
         issue, first_port = self._issues(cycle) if self._entering else ((), 0)
         results, given = self._outside(cycle)
@@ -236,6 +236,14 @@ class Sm:
             front_end.read(datapath.operands.granted)
         for dispatch in dispatches:
             self._dispatched(dispatch)
+        if self._picked:
+            self._issued()
+        if self._has_plug_in:
+            front_end.answered()
+
+    def _issued(self) -> None:
+        """Warps have issued."""
+        front_end = self.front_end
         for warp in self._entering:
             self._launch(warp, place=0)
         for warp in self._picked:
@@ -245,7 +253,6 @@ class Sm:
             if follower.enters:
                 self._launch(follower.warp, place=1)
             front_end.issued(follower.warp)
-        front_end.answered()
 
     def _end(self, flight: Flight) -> None:
         """An instruction is done."""

@@ -8,8 +8,9 @@ from warploom.golden_model.front_end.decisions import NO_PORT, PARTIAL, Decision
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.groups import groups_of
 from warploom.golden_model.front_end.hazards import UNANSWERED
+from warploom.golden_model.front_end.instructions import Direct
 from warploom.golden_model.front_end.issue import Issue
-from warploom.golden_model.front_end.order import Order
+from warploom.golden_model.front_end.order import Order, ProgramOrder
 from warploom.golden_model.front_end.pairs import Pairs
 from warploom.golden_model.front_end.residency import Residency
 from warploom.golden_model.front_end.scoreboard import Scoreboard
@@ -37,6 +38,8 @@ class FrontEnd:
         self.next_event, self.advance = self._issue.next_event, self._issue.advance
         self.slept = self._issue.slept
         self._group = groups_of(config, trace.launch)
+        self.has_plug_in = not (isinstance(decisions, Direct) and isinstance(order, ProgramOrder))
+        """Without one there are no attempts, and nothing is `answered`."""
         self.dispatches = True
         """Whether a block may be dispatched in this cycle."""
 
