@@ -20,7 +20,9 @@ from warploom.golden_model.statistics import collect
 from warploom.running import find, run
 assert model.__file__.endswith(".so") is (sys.argv[1] == "compiled") is compiled.in_use()
 for preset, settings in (("fermi", []), ("fermi", ["coalescing=on", "alignment=write", "gating=cross_lane",
-                         "affine=abm"]), ("narrow", ["bypass=bow_wr"]), ("small", ["bypass=rfc"])):
+                         "affine=abm"]), ("narrow", ["bypass=bow_wr"]), ("small", ["bypass=rfc"]),
+                         ("small", ["renaming=mem_ra", "tfet_rows=8", "pipes.sp.result_queue=2"]),
+                         ("small", ["hints=on"])):
     config = SmConfig.preset(preset).with_settings(settings)
     sm, seen = model.Sm(config, run(find("bfs", "tiny"), config).execution.trace, check=True), hashlib.sha256()
     sm.step()
@@ -64,4 +66,4 @@ def test_compiled_and_plain_models_are_equal_in_every_cycle(
     plain = run("plain", tmp_path)
     compiled.build()
     assert run("compiled", tmp_path) == plain
-    assert plain.count("Statistics(") == 4
+    assert plain.count("Statistics(") == 6

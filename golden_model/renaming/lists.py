@@ -97,7 +97,7 @@ class _List:
         self.count -= 1
 
     def release(self, row: int, side: int, cycle: int) -> None:
-        assert row not in self.rows(), f"row {row} is released, and free already"
+        assert not any(free == row for free in self.rows()), f"row {row} is released, and free already"
         queue = self._queues[side]
         assert not queue or queue[-1][0] < cycle, "two rows are released into a queue in one cycle"
         queue.append((cycle, row))
