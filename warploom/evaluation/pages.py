@@ -38,7 +38,6 @@ class Quantity(NamedTuple):
         """The means by the heads of their columns."""
         return self.averages if len(self.averages) > 1 else {"ours": self.average}
 
-
     def only(self, workloads: Sequence[str]) -> "Quantity":
         """The same of these workloads alone, with the mean over them."""
         kernels = {name: self.kernels[name] for name in workloads}
@@ -76,6 +75,14 @@ def quantity(experiment: str, values: dict[str, float]) -> Quantity:
     groups = document(experiment).get("groups", {AVERAGE: list(values)})
     means = averages_of(values, groups)
     return Quantity(values, next(iter(means.values())), None, means)
+
+
+def joined(parts: Mapping[str, Quantity]) -> Quantity:
+    """A quantity of several sets of workloads, with the mean of each by its name, and of all."""
+    kernels = {name: value for part in parts.values() for name, value in part.kernels.items()}
+    means = {name: fmean(part.kernels.values()) for name, part in parts.items()}
+    average = fmean(kernels.values())
+    return Quantity(kernels, average, next(iter(parts.values())).published, {**means, "all": average})
 
 
 def made_with(experiment: str) -> str:
