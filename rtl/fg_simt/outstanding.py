@@ -7,6 +7,7 @@ from typing import Any
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
+from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.fg_simt.sizes import EIGHT_LANES, SLWQ_ENTRIES, SMRRQ_ENTRIES, THREADS, Sizes
@@ -15,6 +16,7 @@ from warploom.arch.l1 import LINE_BITS, OFFSET_BITS
 from warploom.rtl.fg_simt.memory_ports import THREAD_BITS, lane_ports, place_bits, sent
 from warploom.rtl.rotate import first_from
 from warploom.rtl.select import binary, lowest, merge_many
+from warploom.rtl.shared import is_fpga
 
 
 def owner_of(sizes: Sizes) -> data.StructLayout:
@@ -79,7 +81,7 @@ class Outstanding(wiring.Component):
         self._answered = Signal(data.ArrayLayout(ports, SMRRQ_ENTRIES))  # of each entry, the ports that do
         self._answer(m)
         self._order(m)
-        self._retire(m)
+        self._retire(m, platform)
         self._keep_entries(m)
         self._complete(m)
         m.d.comb += self.room.eq(self.used != SMRRQ_ENTRIES)
@@ -116,14 +118,14 @@ class Outstanding(wiring.Component):
             m.d.comb += [blocking[number].eq(others & (entry.writes | begins.writes)), asked[number].eq(waiting.any())]
         m.d.comb += [self.blocked.eq(blocking.any()), self.quiet.eq(~asked.any())]
 
-    def _retire(self, m: Module) -> None:
+    def _retire(self, m: Module, platform: object) -> None:
         """The oldest entry leaves if nothing is to come, a line after its last elements."""
         oldest, entry = self.oldest, self.oldest.entry
         ready = Signal()
         window = Signal(THREADS)  # a thread for each lane, from the first one on
         m.d.comb += [
             entry.as_value().eq(merge_many(self._head, _values(self._entries))),
-            oldest.contents.eq(merge_many(self._head, self._lines)),
+            oldest.contents.eq(self._stored_lines(m) if is_fpga(platform) else merge_many(self._head, self._lines)),
             oldest.start.eq(merge_many(self._head, self._starts)),
             ready.eq((self.used != 0) & ~merge_many(self._head, list(self.waiting)).any()),
             self.gives.eq(ready & entry.instruction.vector),
@@ -151,6 +153,14 @@ class Outstanding(wiring.Component):
                 m.d.sync += [entry.threads.eq(self._rest), entry.first.eq(following)]
             with m.If(answered[-1]):
                 m.d.sync += self._lines[number].eq(self.line)
+
+    def _stored_lines(self, m: Module) -> Value:
+        """The line of the oldest entry, from a memory."""
+        m.submodules.lines = lines = Memory(shape=LINE_BITS, depth=SMRRQ_ENTRIES, init=())
+        writer, reader = lines.write_port(), lines.read_port(domain="comb")
+        m.d.comb += [writer.addr.eq(binary(self._chosen[lane_ports(self._sizes) - 1])), writer.data.eq(self.line),
+                     writer.en.eq(self.answers[-1]), reader.addr.eq(binary(self._head))]
+        return Value.cast(reader.data)
 
     def _complete(self, m: Module) -> None:
         """Places of loads whose last answer comes."""

@@ -1,7 +1,8 @@
 """The control processor's registers and integer unit (docs/contract/fg_simt.md, *Host mode*)."""
 
-from amaranth import Cat, Const, Module, Mux, Signal
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
+from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.fg_simt.micro import LANE_MODIFIER_BITS
@@ -10,6 +11,7 @@ from warploom.arch.isa import PT, RZ, Op
 from warploom.rtl.fg_simt.instruction import INSTRUCTION
 from warploom.rtl.lane_control import CONTROL, Unit, decode
 from warploom.rtl.lane_stages import COMPUTED, CONDITIONED, OPERANDS, Compute, Condition, Finish
+from warploom.rtl.shared import is_fpga
 
 NUMBER_BITS = (REGISTERS - 1).bit_length()
 
@@ -45,11 +47,12 @@ class ScalarRegisters(wiring.Component):
         shown = Cat(predicates, Const(1, 1))  # PT holds
         late = Signal(data.StructLayout({"valid": 1, "number": NUMBER_BITS, "word": 32}))
         carry = Cat(i.op == op.value for op in CARRYING).any()
+        numbers = [i[f"src{slot}"][:NUMBER_BITS] for slot in range(3)]
+        stored = self._stored(m, numbers, late) if is_fpga(platform) else list(map(registers.__getitem__, numbers))
         with m.If(self.read):
             for slot in range(3):
                 number = i[f"src{slot}"]
-                short = number[:NUMBER_BITS]
-                held = Mux(late.valid & (late.number == short), late.word, registers[short])
+                held = Mux(late.valid & (late.number == numbers[slot]), late.word, stored[slot])
                 register = Mux(number == RZ, 0, held)
                 m.d.sync += self.words[slot].eq(Mux(i.imm_slot == slot, i.imm, register))
             m.d.sync += [
@@ -62,6 +65,18 @@ class ScalarRegisters(wiring.Component):
         with m.If(self.verdict & (self.pdst != PT)):
             m.d.sync += predicates.bit_select(self.pdst, 1).eq(self.holds)
         return m
+
+    def _stored(self, m: Module, numbers: list[Value], late: data.View) -> list[Value]:
+        """Registers from a memory, which has no reset: those that have not been written are 0."""
+        m.submodules.stored = words = Memory(shape=32, depth=REGISTERS, init=())
+        writer, written = words.write_port(), Signal(REGISTERS)
+        m.d.comb += [writer.addr.eq(late.number), writer.data.eq(late.word), writer.en.eq(late.valid)]
+        with m.If(late.valid):
+            m.d.sync += written.bit_select(late.number, 1).eq(1)
+        readers = [words.read_port(domain="comb") for _ in numbers]
+        m.d.comb += [reader.addr.eq(number) for reader, number in zip(readers, numbers, strict=True)]
+        return [Mux(written.bit_select(number, 1), reader.data, 0)
+                for reader, number in zip(readers, numbers, strict=True)]
 
 
 class ScalarUnit(wiring.Component):

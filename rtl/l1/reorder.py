@@ -1,12 +1,14 @@
 """Reorder buffer of a port (docs/contract/l1.md, *Crossbars*)."""
 
-from amaranth import Module, Signal
+from amaranth import Module, Signal, Value
 from amaranth.lib import data, wiring
+from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.l1 import SLOT_BITS, SLOTS, response_fields
 from warploom.rtl.interfaces import struct
 from warploom.rtl.l1.ports import assert_rule, assert_stable, request_stream
+from warploom.rtl.shared import is_fpga
 
 
 class ReorderBuffer(wiring.Component):
@@ -39,12 +41,12 @@ class ReorderBuffer(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        answers = Signal(data.ArrayLayout(self._layout, SLOTS), reset_less=True)
+        answers = None if is_fpga(platform) else Signal(data.ArrayLayout(self._layout, SLOTS), reset_less=True)
         present, oldest, used, leaves = Signal(SLOTS), Signal(SLOT_BITS), Signal(range(SLOTS + 1)), Signal()
         m.d.comb += [
             self.free.eq(used != SLOTS),
             self.response.valid.eq(present.bit_select(oldest, 1)),
-            self.response.payload.eq(answers[oldest]),
+            self.response.payload.eq(self._stored(m, oldest) if answers is None else answers[oldest]),
             leaves.eq(self.response.valid & self.response.ready),
         ]
         m.d.sync += [used.eq(used + self.take - leaves), self.slot.eq(self.slot + self.take),
@@ -52,8 +54,9 @@ class ReorderBuffer(wiring.Component):
         for number in range(SLOTS):
             comes = self.fill & (self.filled == number)
             m.d.sync += present[number].eq(comes | (present[number] & ~(leaves & (oldest == number))))
-            with m.If(comes):
-                m.d.sync += answers[number].eq(self.answer)
+            if answers is not None:
+                with m.If(comes):
+                    m.d.sync += answers[number].eq(self.answer)
         if self._probe:
             assert_stable(m, self.response, "answer")
             assert_rule(m, ~self.take | self.free, "a request takes a slot, and none is free")
@@ -61,3 +64,11 @@ class ReorderBuffer(wiring.Component):
             assert_rule(m, ~self.fill | (ahead < used), "an answer comes for a slot that is not in use")
             assert_rule(m, ~self.fill | ~present.bit_select(self.filled, 1), "a slot is answered twice")
         return m
+
+    def _stored(self, m: Module, oldest: Signal) -> Value:
+        """The oldest answer, from a memory."""
+        m.submodules.answers = answers = Memory(shape=self._layout, depth=SLOTS, init=())
+        writer, reader = answers.write_port(), answers.read_port(domain="comb")
+        m.d.comb += [writer.addr.eq(self.filled), writer.data.eq(self.answer), writer.en.eq(self.fill),
+                     reader.addr.eq(oldest)]
+        return Value.cast(reader.data)

@@ -22,6 +22,7 @@ from warploom.golden_model.fg_simt.fetch import Fetch, Fetched
 from warploom.golden_model.fg_simt.host import Host, Port
 from warploom.golden_model.fg_simt.memory import INSTRUCTION_BYTES, Answer, Request
 from warploom.golden_model.fg_simt.steps import Steps
+from warploom.rtl.fg_simt import host as hardware
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.fg_simt.eight_lanes import CP_PORT
@@ -223,5 +224,7 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.long
 @pytest.mark.rtl
-def test_host(seed: int) -> None:
-    runner.run(runner.build(SmConfig.preset("small"), "Host"), BENCH, seed)
+@pytest.mark.parametrize("fpga", [False, True])
+def test_host(seed: int, fpga: bool) -> None:
+    unit = hardware.Host(probe=True)
+    runner.run(runner.build(SmConfig.preset("small"), "Host", component=unit, fpga=fpga), BENCH, seed)

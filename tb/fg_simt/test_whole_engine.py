@@ -141,10 +141,11 @@ def _ending(rng: random.Random) -> Image:
             return contents
 
 
-def _run(seed: int, affine: Affine, testcase: str, name: str = "", *, lanes: int = EIGHT_LANES.lanes) -> None:
+def _run(seed: int, affine: Affine, testcase: str, name: str = "", *, lanes: int = EIGHT_LANES.lanes,
+         fpga: bool = False) -> None:
     engine = WholeEngine(affine=affine, sizes=Sizes(lanes), lines=LINES, probe=True)
-    made = runner.build(SmConfig.preset("small"), "WholeEngine", component=engine)
-    with store.run_folder(f"whole-engine-{lanes}-{affine}-{testcase}-{name}-{seed}") as folder:
+    made = runner.build(SmConfig.preset("small"), "WholeEngine", component=engine, fpga=fpga)
+    with store.run_folder(f"whole-engine-{lanes}-{fpga}-{affine}-{testcase}-{name}-{seed}") as folder:
         runner.simulate(made, folder, BENCH, seed, testcase=testcase,
                         environment={AFFINE: affine.value, PROGRAM: name, LANES: str(lanes)})
 
@@ -166,7 +167,8 @@ def test_program(seed: int, affine: Affine, name: str) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.long
+@pytest.mark.parametrize("fpga", [False, True])
 @pytest.mark.parametrize("name", (SHORT, "conv"))
 @pytest.mark.parametrize("lanes", FEWER)
-def test_program_of_fewer_lanes(seed: int, lanes: int, name: str) -> None:
-    _run(seed, Affine.ABM, "program", name, lanes=lanes)
+def test_program_of_fewer_lanes(seed: int, lanes: int, name: str, fpga: bool) -> None:
+    _run(seed, Affine.ABM, "program", name, lanes=lanes, fpga=fpga)

@@ -127,6 +127,7 @@ async def random_traffic(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.long
-def test_data_cache(seed: int) -> None:
-    made = runner.build(SmConfig.preset("small"), "DataCache", component=hardware.DataCache(**SMALL))
+@pytest.mark.parametrize("fpga", [False, True])
+def test_data_cache(seed: int, fpga: bool) -> None:
+    made = runner.build(SmConfig.preset("small"), "DataCache", component=hardware.DataCache(**SMALL), fpga=fpga)
     runner.run(made, BENCH, seed)
