@@ -42,6 +42,10 @@ SEED, GOAL_MHZ = 1, 100
 SMALL = "-nowidelut"
 """Option of Yosys for fewer LUTs and a longer path: no multiplexers behind the LUTs."""
 
+ROOMY = 0.85
+"""Share of the LUTs up to which a unit need not be small. nextpnr adds some, and beside LUTs that are memories others
+cannot be used."""
+
 _MAP = """\
 read_rtlil design.il
 synth_ecp5 {option} -top {top} -json design.json
@@ -93,7 +97,7 @@ def fit(config: SmConfig, unit: str) -> Fitted:
     def make(folder: Path) -> str:
         (folder / "design.il").write_text(design)
         mapped = _mapped(unit, folder, "")
-        if not mapped.fits:
+        if mapped.luts > ROOMY * CAPACITY["luts"]:
             mapped = _mapped(unit, folder, SMALL)
         return json.dumps(dataclasses.asdict(_placed(mapped, folder) if mapped.fits else mapped))
 

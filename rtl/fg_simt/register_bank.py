@@ -1,7 +1,7 @@
 # amaranth: UnusedElaboratable=no
 """The registers of a thread (docs/contract/fg_simt.md, *Lanes in hardware*)."""
 
-from amaranth import Module, Mux
+from amaranth import ClockDomain, ClockSignal, Module, Mux
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -10,14 +10,15 @@ from warploom.arch.fg_simt.sizes import REGISTERS
 from warploom.arch.l1 import WORD_BITS
 from warploom.rtl.fg_simt.issue_ports import REGISTER, SOURCES
 
+BANK_PORTS = {
+    "numbers": In(data.ArrayLayout(range(REGISTERS), SOURCES)), "words": Out(data.ArrayLayout(WORD_BITS, SOURCES)),
+    "write": In(REGISTER), "word": In(WORD_BITS),
+}
+
 
 class RegisterBank(wiring.Component):
-    """32 registers: three read ports and one write port. They are flip-flops, on an FPGA LUT RAM. A word is read in the
-    cycle in which its number is given. Words have no reset.
-
-    Parameters
-    ----------
-    forwards : a word that is written is read in the same cycle; otherwise that reads the one before.
+    """32 registers: three read ports and one write port. They are flip-flops. A word is read in the
+    cycle in which its number is given, also one that is written in this cycle. Words have no reset.
 
     Members
     -------
@@ -25,14 +26,9 @@ class RegisterBank(wiring.Component):
     write, word : the register that is written, if any.
     """
 
-    def __init__(self, *, forwards: bool = True) -> None:
-        self._forwards = forwards
+    def __init__(self) -> None:
         self._stored = Memory(shape=WORD_BITS, depth=REGISTERS, init=())
-        super().__init__({
-            "numbers": In(data.ArrayLayout(range(REGISTERS), SOURCES)),
-            "words": Out(data.ArrayLayout(WORD_BITS, SOURCES)),
-            "write": In(REGISTER), "word": In(WORD_BITS),
-        })
+        super().__init__(BANK_PORTS)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -42,6 +38,32 @@ class RegisterBank(wiring.Component):
         for number, word in zip(self.numbers, self.words, strict=True):
             read = self._stored.read_port(domain="comb")
             is_written = self.write.valid & (self.write.number == number)
-            m.d.comb += [read.addr.eq(number),
-                         word.eq(Mux(is_written, self.word, read.data) if self._forwards else read.data)]
+            m.d.comb += [read.addr.eq(number), word.eq(Mux(is_written, self.word, read.data))]
+        return m
+
+
+class BlockBank(wiring.Component):
+    """The same registers in block RAM, for an FPGA: a word is read in the cycle in which its number is given, at the
+    falling edge of the clock. One that is written in this cycle is read in the next one: it is forwarded elsewhere.
+
+    Members
+    -------
+    numbers, words, write, word : as of `RegisterBank`. Numbers come from registers that the rising edge loads; words
+        are there in the second half of the cycle.
+    """
+
+    def __init__(self) -> None:
+        self._stored = Memory(shape=WORD_BITS, depth=REGISTERS, init=(), attrs={"ram_style": "block"})
+        super().__init__(BANK_PORTS)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.domains.falling = ClockDomain("falling", clk_edge="neg", reset_less=True, local=True)
+        m.submodules.stored = self._stored
+        write = self._stored.write_port()
+        m.d.comb += [ClockSignal("falling").eq(ClockSignal()), write.en.eq(self.write.valid),
+                     write.addr.eq(self.write.number), write.data.eq(self.word)]
+        for number, word in zip(self.numbers, self.words, strict=True):
+            read = self._stored.read_port(domain="falling")
+            m.d.comb += [read.addr.eq(number), word.eq(read.data)]
         return m

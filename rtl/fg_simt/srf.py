@@ -1,6 +1,8 @@
 # amaranth: UnusedElaboratable=no
 """The SIMT register file with its forwarding (docs/contract/fg_simt.md, *Lanes in hardware*)."""
 
+from collections.abc import Sequence
+
 from amaranth import Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.hdl import Assert
 from amaranth.lib import data, wiring
@@ -9,7 +11,7 @@ from amaranth.lib.wiring import In, Out
 from warploom.arch.fg_simt.sizes import EIGHT_LANES, REGISTERS, Sizes
 from warploom.rtl.fg_simt.issue_ports import SOURCES
 from warploom.rtl.fg_simt.memory_ports import words
-from warploom.rtl.fg_simt.register_bank import RegisterBank
+from warploom.rtl.fg_simt.register_bank import BlockBank, RegisterBank
 from warploom.rtl.fg_simt.sau_ports import result
 from warploom.rtl.select import merge
 from warploom.rtl.shared import is_fpga, share
@@ -52,9 +54,9 @@ class SimtRegisterFile(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         late = is_fpga(platform)  # multiplexers are dear there: one forwards for each reader, not for each thread
-        if late:
-            self._banks = [[RegisterBank(forwards=False) for _ in banks] for banks in self._banks]
-        groups = [self._group(m, platform, group) for group in range(len(self._banks))]
+        banks: list[list[RegisterBank]] | list[list[BlockBank]] = (
+            [[BlockBank() for _ in banks] for banks in self._banks] if late else self._banks)
+        groups = [self._group(m, platform, group, of_lanes) for group, of_lanes in enumerate(banks)]
         for read, found in zip(self.reads, self.words, strict=True):
             stored = Cat(groups).word_select(read.group, len(groups[0]))
             m.d.comb += found.eq(self._forwarded(read, data.View(found.shape(), stored)) if late else stored)
@@ -71,14 +73,13 @@ class SimtRegisterFile(wiring.Component):
                       for executes, new, word in zip(write.execute, write.words, of_lanes, strict=True)]
         return Cat(found)
 
-    def _group(self, m: Module, platform: object, group: int) -> Value:
+    def _group(self, m: Module, platform: object, group: int, banks: Sequence[RegisterBank | BlockBank]) -> Value:
         """The registers of a group: the words that are read, of each number those of all lanes."""
         reading = Cat(read.valid & (read.group == group) for read in self.reads)
         writing = Cat(write.destination.valid & (write.group == group) for write in self.writes)
         write, read = Signal(self._write, name=f"write_{group}"), Signal(self._read, name=f"read_{group}")
         m.d.comb += [write.eq(merge(writing, [given.as_value() for given in self.writes])),
                      read.eq(merge(reading, [given.as_value() for given in self.reads]))]
-        banks = self._banks[group]
         for lane, bank in enumerate(banks):
             m.submodules[f"bank_{group}_{lane}"] = share(platform, "register_bank", bank)
             m.d.comb += [
