@@ -47,7 +47,7 @@ class OldestFirst:
         free_at, cycle = pipes.free_at, pipes.cycle
         for index in self._order:
             collector = collectors[index]
-            pipe = collector.pipe
+            pipe = collector.fields["pipe"]
             if collector.present == ALL_SLOTS and free_at[pipe] <= cycle:
                 port = pipes.port_of[pipe]
                 if (chosen is None or chosen[port] is None) and (

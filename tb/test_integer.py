@@ -81,7 +81,7 @@ class IntegerCheck:
             self._coverage.hit("not an integer operation", dispatch["op"] > Op.SEL)
             self._coverage.hit("some lanes", 0 < dispatch["lanes"] < ALL_LANES)
         self._check_loads(seen, dispatch)
-        if dispatch is not None:
+        if dispatch is not None and dispatch["op"] <= Op.SEL:
             self._model.enter(self._cycle, cast(DispatchFields, dispatch))
         expected: Mapping[str, Any] | None = self._model.results.get(self._cycle)
         self._cycle += 1

@@ -82,7 +82,6 @@ class Slots:
         self.busy = False
         self.waiting = self.present = 0
         self.fields = cast(DispatchFields, {})
-        self.pipe = 0  # of the instruction
         self._fills = (0, 0, 0)
         self.sources: Sequence[Address] = ()
         self.words = [0, 0, 0]
@@ -98,7 +97,7 @@ class Slots:
         """Hold an instruction. `stored` are the metadata of its destination."""
         self.busy = True
         self.fields = extended(fields, destination, stored)
-        self.pipe, reads, imm_slot = fields["pipe"], fields["reads"], fields["imm_slot"]
+        reads, imm_slot = fields["reads"], fields["imm_slot"]
         self.waiting, self._fills = plan(reads, fields["src0"], fields["src1"], fields["src2"])
         present = self.present = ALL_SLOTS & ~reads
         self.sources, self.columns = sources, columns
