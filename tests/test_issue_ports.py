@@ -1,7 +1,9 @@
 """Several issue ports: claims, the order of taken instructions, and metadata tables divided among the ports."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from gated_runs import integers
@@ -26,7 +28,6 @@ from warploom.golden_model.front_end.stalls import READY, Stall
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.trace import Trace
 
-ANY = (-1,) * 4
 ONE_REGISTER = Instruction(op=Op.MOV, dst=1, imm_slot=0, imm=300)
 
 
@@ -38,6 +39,11 @@ class Open:
     def free_entries(self, free: tuple[int, ...]) -> tuple[int, ...]:
         """See `Decisions`."""
         return tuple(mask | self.apart for mask in free)
+
+
+def store(collectors: Sequence[int]) -> Any:
+    """An operand store with so many free collectors of each set, for any instruction."""
+    return SimpleNamespace(free_collectors=collectors, free=(-1,) * 4)
 
 
 def issue_of(ports: int, *settings: str) -> tuple[Issue, Open]:
@@ -96,20 +102,20 @@ def test_parts_are_no_longer_than_their_share_needs() -> None:
 
 def test_each_port_takes_one_and_what_a_scheduler_leaves_passes_on() -> None:
     issue, _ = issue_of(2)
-    assert issue.select(0, 9, (9,), ANY) == [0, 1]  # schedulers 2 and 3 find their ports taken
+    assert issue.select(0, 9, store((9,))) == [0, 1]  # schedulers 2 and 3 find their ports taken
     assert issue.stalls.now == [Stall.PORT] * 2
-    assert issue.select(1, 9, (9,), ANY) == [1 + 4, 2]
+    assert issue.select(1, 9, store((9,))) == [1 + 4, 2]
     for slot in (2, 6):
         issue.comes(slot, 2, Stall.WAR)
-    assert issue.select(2, 9, (9,), ANY) == [3, 4]  # scheduler 0 gets the port that scheduler 2 leaves
+    assert issue.select(2, 9, store((9,))) == [3, 4]  # scheduler 0 gets the port that scheduler 2 leaves
     assert issue.stalls.now == [Stall.WAR, Stall.PORT]
 
 
 def test_as_many_instructions_enter_as_there_are_collectors_and_tags() -> None:
     issue, _ = issue_of(4)
-    assert issue.select(3, 9, (3,), ANY) == [3, 0, 1]
+    assert issue.select(3, 9, store((3,))) == [3, 0, 1]
     assert issue.stalls.now == [Stall.COLLECTOR]
-    assert issue.select(2, 2, (9,), ANY) == [2, 3 + 4]
+    assert issue.select(2, 2, store((9,))) == [2, 3 + 4]
     assert issue.stalls.now == [Stall.COLLECTOR] * 2
 
 
@@ -118,7 +124,7 @@ def test_what_needs_no_collector_or_no_port_issues_beside() -> None:
     decisions.apart = 1 << 2 | 1 << 6
     for slot in (3, 7):
         issue.comes(slot, NO_PORT, READY)
-    assert issue.select(0, 9, (1,), ANY) == [0, 2, 3]
+    assert issue.select(0, 9, store((1,))) == [0, 2, 3]
     assert issue.stalls.now == [Stall.COLLECTOR]
 
 
