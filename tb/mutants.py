@@ -41,7 +41,7 @@ Part = type[wiring.Component]
 class Mutant:
     """A unit with a bug, and the bench that must catch it, or one test of it: ``module::test``. `make` builds the unit
     from a configuration, which `settings` varies. The bug is in `part`, the class of one of its parts, if not in its
-    own wires."""
+    own wires. With `fpga` the unit is as on an FPGA."""
 
     unit: str
     bench: str
@@ -49,6 +49,7 @@ class Mutant:
     make: Callable[[SmConfig], wiring.Component]
     settings: tuple[str, ...] = ()
     part: Part | None = None
+    fpga: bool = False
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from warploom.rtl.fg_simt.whole import WholeEngine
 from warploom.rtl.l1.bank import CacheBank
 from warploom.rtl.l1.data_cache import DataCache
 from warploom.rtl.l1.whole import L1
-from warploom.rtl.verilog import UNITS
+from warploom.rtl.verilog import UNITS, create
 from warploom.tb import lockstep as tb_lockstep
 from warploom.tb import runner
 from warploom.tb.corf.test_allocation import ROWS
@@ -76,17 +76,18 @@ def test_every_part_has_a_mutant(package: ModuleType) -> None:
 
 
 @cache
-def passes(settings: tuple[str, ...], unit: str, bench: str, seed: int) -> bool:
+def passes(settings: tuple[str, ...], unit: str, bench: str, seed: int, *, fpga: bool = False) -> bool:
     """True if a bench passes on a unit without a bug; else raises `BenchError`."""
     config = CONFIG.with_settings(list(settings))
-    _run(runner.build(config, unit, component=FOR_BENCHES[unit](config) if unit in FOR_BENCHES else None), bench, seed)
+    component = FOR_BENCHES[unit](config) if unit in FOR_BENCHES else create(config, unit) if fpga else None
+    _run(runner.build(config, unit, component=component, fpga=fpga), bench, seed)
     return True
 
 
 def is_caught(mutant: Mutant, seed: int) -> bool:
     """Whether the bench of a mutant finds it wrong."""
     config = CONFIG.with_settings(list(mutant.settings))
-    made = runner.build(config, mutant.unit, component=mutant.make(config))
+    made = runner.build(config, mutant.unit, component=mutant.make(config), fpga=mutant.fpga)
     with pytest.raises(runner.BenchError) as failed:
         _run(made, mutant.bench, seed, asserted=False)  # an assertion would end it before the bench finds a mismatch
     print(failed.value)
@@ -102,7 +103,7 @@ def _run(made: runner.Build, bench: str, seed: int, *, asserted: bool = True) ->
 @pytest.mark.parametrize("mutant", ALL, ids=lambda mutant: f"{mutant.unit} {mutant.bug}")
 def test_bench_catches(mutant: Mutant, base: int) -> None:
     seed = seed_of(f"{mutant.unit} {mutant.settings} {mutant.bench}", base)
-    assert passes(mutant.settings, mutant.unit, mutant.bench, seed)
+    assert passes(mutant.settings, mutant.unit, mutant.bench, seed, fpga=mutant.fpga)
     assert is_caught(mutant, seed)
 
 
