@@ -9,7 +9,7 @@ from amaranth.lib import wiring
 from warploom.arch.config import SmConfig
 from warploom.rtl.fg_simt.lanes import Lanes
 from warploom.rtl.fg_simt.predicate_masks import PredicateMasks
-from warploom.rtl.fg_simt.register_bank import BlockBank, RegisterBank
+from warploom.rtl.fg_simt.register_bank import RegisterBank
 from warploom.rtl.fg_simt.srf import SimtRegisterFile
 from warploom.tb.fg_simt import test_lanes, test_predicate_masks, test_srf
 from warploom.tb.fg_simt.issuing_lanes import IssuingLanes
@@ -45,14 +45,6 @@ def _stale(config: SmConfig) -> wiring.Component:
     return unit
 
 
-def _one_word(config: SmConfig) -> wiring.Component:
-    """In block RAM, all ports of a thread read the first register."""
-    unit = SimtRegisterFile()
-    for bank in chain(*unit._blocks):
-        changed(bank, lambda bank, m: m.d.comb.__iadd__(bank.words[1].eq(bank.words[0])))
-    return unit
-
-
 def _one_number(config: SmConfig) -> wiring.Component:
     """All ports of a thread read the first register."""
     unit = SimtRegisterFile()
@@ -82,7 +74,6 @@ def _straight(lanes: Any, m: Module) -> None:
 MUTANTS = (
     Mutant("SimtRegisterFile", test_srf.BENCH, "does not forward to a port", _stale, part=RegisterBank),
     Mutant("SimtRegisterFile", test_srf.BENCH, "reads one register at two ports", _one_number, part=RegisterBank),
-    Mutant("SimtRegisterFile", test_srf.BENCH, "reads one block at two ports", _one_word, part=BlockBank, fpga=True),
     _registers("writes lanes that do not execute", _all_lanes),
     _registers("does not write loads", lambda o, m: {"writes": Value.cast(o.writes)[: -len(Value.cast(o.writes[2]))]}),
     Mutant("PredicateMasks", test_predicate_masks.BENCH, "never forwards results", _late),
