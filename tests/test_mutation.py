@@ -23,12 +23,13 @@ from warploom.rtl import fg_simt, l1
 from warploom.rtl import float as float_units
 from warploom.rtl.bank import Bank
 from warploom.rtl.corf.allocation import Allocator
+from warploom.rtl.fg_simt.engine import Engine
 from warploom.rtl.fg_simt.issue import IssueUnit
 from warploom.rtl.fg_simt.whole import WholeEngine
 from warploom.rtl.l1.bank import CacheBank
 from warploom.rtl.l1.data_cache import DataCache
 from warploom.rtl.l1.whole import L1
-from warploom.rtl.verilog import UNITS, create
+from warploom.rtl.verilog import UNITS
 from warploom.tb import lockstep as tb_lockstep
 from warploom.tb import runner
 from warploom.tb.corf.test_allocation import ROWS
@@ -53,6 +54,7 @@ IN_LOCKSTEP: list[LockstepMutant] = [mutant for mechanism in MECHANISMS for path
                                      for mutant in pkgutil.resolve_name(path)]
 
 FOR_BENCHES: dict[str, Callable[[SmConfig], wiring.Component]] = {
+    "Engine": lambda config: Engine(probe=True),
     "TrivialDetector": lambda config: DecodedDetector(), "Allocator": lambda config: Allocator(rows=ROWS),
     "CacheBank": lambda config: CacheBank(**BANK), "DataCache": lambda config: DataCache(**SMALL_CACHE),
     "L1": lambda config: L1(**SMALL_L1), "IssueUnit": lambda config: IssueUnit(**SMALL_ISSUE),
@@ -79,7 +81,7 @@ def test_every_part_has_a_mutant(package: ModuleType) -> None:
 def passes(settings: tuple[str, ...], unit: str, bench: str, seed: int, *, fpga: bool = False) -> bool:
     """True if a bench passes on a unit without a bug; else raises `BenchError`."""
     config = CONFIG.with_settings(list(settings))
-    component = FOR_BENCHES[unit](config) if unit in FOR_BENCHES else create(config, unit) if fpga else None
+    component = FOR_BENCHES[unit](config) if unit in FOR_BENCHES else None
     _run(runner.build(config, unit, component=component, fpga=fpga), bench, seed)
     return True
 
