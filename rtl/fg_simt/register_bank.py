@@ -17,8 +17,8 @@ BANK_PORTS = {
 
 
 class RegisterBank(wiring.Component):
-    """32 registers: three read ports and one write port. They are flip-flops. A word is read in the
-    cycle in which its number is given, also one that is written in this cycle. Words have no reset.
+    """32 registers: three read ports and one write port. A word is read in the cycle in which its number is given, also
+    one that is written in this cycle. Words have no reset.
 
     Members
     -------

@@ -47,7 +47,7 @@ class SimtRegisterFile(wiring.Component):
     def __init__(self, *, sizes: Sizes = EIGHT_LANES, probe: bool = False) -> None:
         self._read, self._write, self._probe = read_fields(sizes), result(sizes), probe
         self._banks = [[RegisterBank() for _ in range(sizes.lanes)] for _ in range(sizes.groups)]
-        self._blocks = [[BlockBank() for _ in range(sizes.lanes)] for _ in range(sizes.groups)]  # in their place
+        self._blocks = [[BlockBank() for _ in range(sizes.lanes)] for _ in range(sizes.groups)]  # on an FPGA
         super().__init__({"reads": In(data.ArrayLayout(self._read, READERS)),
                           "words": Out(data.ArrayLayout(data.ArrayLayout(words(sizes), SOURCES), READERS)),
                           "writes": In(data.ArrayLayout(self._write, WRITERS))})
@@ -55,8 +55,7 @@ class SimtRegisterFile(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         late = is_fpga(platform)  # multiplexers are dear there: one forwards for each reader, not for each thread
-        banks: list[list[RegisterBank]] | list[list[BlockBank]] = (
-            self._blocks if late else self._banks)
+        banks: list[list[RegisterBank]] | list[list[BlockBank]] = self._blocks if late else self._banks
         groups = [self._group(m, platform, group, of_lanes) for group, of_lanes in enumerate(banks)]
         for read, found in zip(self.reads, self.words, strict=True):
             stored = Cat(groups).word_select(read.group, len(groups[0]))
