@@ -89,6 +89,20 @@ def share_free(paths: WritePaths, writes: Sequence[int | None], busy: Iterable[i
     return Shares(tuple(granted), tuple(taken), len(writes) - writes.count(None) - sum(granted))
 
 
+@lru_cache(maxsize=1 << 16)
+def _decision(
+    paths: WritePaths, writes: tuple[int | None, ...], requests: tuple[int, ...], diagonal: int, size: int,
+) -> Decision:
+    """What is decided about the requests of writers and collectors. Cached, as the wave is."""
+    granted, written, refused = share_paths(paths, writes)
+    reads, conflicts = list(requests), refused
+    for bank in written:
+        conflicts += reads[bank].bit_count()
+        reads[bank] = 0
+    wave = wavefront(tuple(reads), diagonal, size)
+    return Decision(granted, wave.grants, not refused, conflicts + wave.bank_conflicts, wave.port_conflicts)
+
+
 class Turns:
     """Write paths in the order in which they are served: the first `rotating` ones take turns, the others follow.
     `order` is that of this cycle."""
@@ -130,15 +144,7 @@ class Arbiter:
         `writes` holds for each writer the bank that its latch requests or `None`; `reads` for each bank the mask of
         collectors that request it.
         """
-        granted, written, refused = share_paths(self._turns.order, tuple(writes))
-        conflicts = refused
-        if written:
-            reads = list(reads)
-            for bank in written:
-                conflicts += reads[bank].bit_count()
-                reads[bank] = 0
-        wave = wavefront(tuple(reads), self.diagonal, self.size)
-        return Decision(granted, wave.grants, not refused, conflicts + wave.bank_conflicts, wave.port_conflicts)
+        return _decision(self._turns.order, tuple(writes), tuple(reads), self.diagonal, self.size)
 
     def arbitrate(self, writes: Sequence[int | None], reads: Sequence[int]) -> tuple[list[bool], list[int | None]]:
         """The grants alone: whether each latch is granted, and the collector granted to each bank, `None` for none."""

@@ -8,7 +8,8 @@ from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.arch.isa import Pipe
 from warploom.golden_model.affine.unit import AffineUnit
 from warploom.golden_model.compact import Compact
-from warploom.golden_model.inputs import NO_INPUTS, Inputs, Issues
+from warploom.golden_model.dispatch import Chosen
+from warploom.golden_model.inputs import NO_INPUTS, InputValues, Issues
 from warploom.golden_model.integer import LAST_INTEGER, Evaluate, IntegerUnit, evaluate
 from warploom.golden_model.lane_activity import LaneActivity
 from warploom.golden_model.observation import Gathered
@@ -30,10 +31,11 @@ class Datapath:
     In each cycle `settle` computes the wires from the registers, and `clock` ends the cycle.
 
     Wires, valid after `settle`: by dispatch port `dispatch`, the choice of this cycle (fields of the port and
-    `operands`, or `None`), and `sent`, the instruction at the port, chosen in the previous cycle; `done` and `ready`,
-    by writer. `stride` is `warploom.arch.layout.rows_per_warp`, a static input; `evaluate` computes the results of
-    integer instructions. With an affine unit `reads` at issue ports has all registers; the operand store gets those
-    that are generic, and `compact`, the values of the other slots, stays with the instruction.
+    `operands`, or `None`), and `sent`, the instruction at the port, chosen in the previous cycle; `leaving`, the
+    instructions of `dispatch`; `done` and `ready`, by writer. `stride` is `warploom.arch.layout.rows_per_warp`, a
+    static input; `evaluate` computes the results of integer instructions. With an affine unit `reads` at issue ports
+    has all registers; the operand store gets those that are generic, and `compact`, the values of the other slots,
+    stays with the instruction.
     """
 
     def __init__(  # noqa: PLR0917 - the parts
@@ -49,7 +51,8 @@ class Datapath:
         self._nothing: Sequence[DispatchFields | None] = (None,) * len(config.dispatch_ports)
         self.sent: Sequence[DispatchFields | None] = self._nothing
         self.dispatch: Sequence[DispatchFields | None] = self._nothing
-        self.leaving: Sequence[DispatchFields] = ()  # the instructions of `dispatch`
+        self.leaving: Sequence[DispatchFields] = ()
+        self._chosen: Chosen = ()  # port and holder of each
         self._arriving: Sequence[DispatchFields] = ()  # those of `sent`
         self._addresses = Placement(config, stride)
         self._parts = Gathered(register_file, operands, self.queues, affine)
@@ -79,26 +82,24 @@ class Datapath:
         if self._store_acts:
             self.done = operands.completed(self.done)
         chosen = self._chosen = operands.choose()
-        if chosen is operands.dispatcher.nobody:
-            self.dispatch, self.leaving = self._nothing, ()
-        else:
+        if chosen:
             dispatch, leaving = [*self._nothing], []
-            for port, index in enumerate(chosen):
-                if index is not None:
-                    dispatch[port] = sent = self._dispatch(port, index)
-                    leaving.append(sent)
+            for port, index in chosen:
+                dispatch[port] = sent = self._dispatch(port, index)
+                leaving.append(sent)
             self.dispatch, self.leaving = dispatch, leaving
+        elif self.leaving:
+            self.dispatch, self.leaving = self._nothing, ()
         if self.affine is not None:
             self.affine.settle()
 
-    def clock(self, inputs: Inputs = NO_INPUTS) -> None:
+    def clock(self, inputs: InputValues = NO_INPUTS) -> None:
         """The end of the cycle. Instructions are taken when the operand store does; results of SFU and memory are when
         `ready`."""
         issue, outside, given, attempts, first_port, warps = inputs
-        operands, register_file, leaving = self.operands, self.register_file, self.leaving
-        for port, sent in enumerate(self.dispatch) if leaving else ():  # before their holders take other instructions
-            if sent is not None:
-                self.lanes.dispatched(port, operands.dispatcher.cycle, sent, operands.holders[sent["collector"]])
+        operands, register_file, leaving, chosen = self.operands, self.register_file, self.leaving, self._chosen
+        for (port, index), sent in zip(chosen, leaving, strict=True):  # before their holders take other instructions
+            self.lanes.dispatched(port, operands.dispatcher.cycle, sent, operands.holders[index])
         if issue:
             if first_port:
                 first = first_port * self._per_port
@@ -109,9 +110,9 @@ class Datapath:
         register_file.write(operands.results(self.done, results) if self._store_acts else results)
         self.sent = self.dispatch
         self._arriving = leaving
-        for sent in leaving:
-            operands.release(sent["collector"])
-        operands.dispatcher.step(self._chosen, self.dispatch, given)
+        for _, index in chosen:
+            operands.release(index)
+        operands.dispatcher.step(chosen, leaving, given)
         register_file.arbiter.advance()
         if issue or self._store_acts:
             operands.clock(warps)
@@ -146,7 +147,7 @@ class Datapath:
     def quiet(self) -> bool:
         """Whether nothing happens in this cycle without an input."""
         cycle = self.operands.dispatcher.cycle
-        return (not self.leaving and self.register_file.quiet and self.operands.quiet and not any(self.sent)
+        return (not self.leaving and self.register_file.quiet and self.operands.quiet and not self._arriving
                 and not any(cycle in finished for _, finished in self._results_of)
                 and (self.affine is None or self.affine.next_event() != self.affine.cycle))
 

@@ -10,15 +10,15 @@ from warploom.golden_model.integer import COPY, COPY_LATENCY
 from warploom.golden_model.operands.collector import ALL_SLOTS, Slots
 from warploom.golden_model.records import DispatchFields, IssueFields
 
-Chosen = Sequence[int | None]
-"""By dispatch port, the collector whose instruction is dispatched, or `None`."""
+Chosen = Sequence[tuple[int, int]]
+"""The instructions that are dispatched: dispatch port and collector of each, at most one for a port."""
 
 
 class Order(Protocol):
     """The order among collectors whose instruction is ready and whose pipe accepts it."""
 
     def select(self, pipes: "Dispatcher", collectors: Sequence[Any]) -> Chosen:
-        """The collectors that dispatch in this cycle."""
+        """What is dispatched in this cycle."""
 
     def issued(self, index: int) -> None:
         """The end of a cycle in which collector `index` took an instruction."""
@@ -40,9 +40,9 @@ class OldestFirst:
     def select(self, pipes: "Dispatcher", collectors: Sequence[Slots]) -> Chosen:
         """See `Order`, here and below."""
         if not self._order:
-            return pipes.nobody
-        chosen: list[int | None] | None = None
-        left = len(pipes.nobody)
+            return ()
+        chosen: list[tuple[int, int]] = []
+        free_ports = pipes.ports
         passed = 0  # pipes of the instructions passed over: in-order pipes accept none behind them
         free_at, cycle = pipes.free_at, pipes.cycle
         for index in self._order:
@@ -50,17 +50,16 @@ class OldestFirst:
             pipe = collector.fields["pipe"]
             if collector.present == ALL_SLOTS and free_at[pipe] <= cycle:
                 port = pipes.port_of[pipe]
-                if (chosen is None or chosen[port] is None) and (
+                if free_ports >> port & 1 and (
                     pipes.has_slot(pipe, collector.fields["timing"]) if pipe in pipes.sp
                     else pipes.credits[pipe] and not passed >> pipe & 1
                 ):
-                    chosen = chosen or [*pipes.nobody]
-                    chosen[port] = index
-                    left -= 1
-                    if not left:
+                    chosen.append((port, index))
+                    free_ports ^= 1 << port
+                    if not free_ports:
                         break
             passed |= 1 << pipe
-        return chosen or pipes.nobody
+        return chosen
 
     def issued(self, index: int) -> None:
         self._order.append(index)
@@ -88,13 +87,13 @@ class Dispatcher:
         self._interval = [{COPY: 1, **{c: timing.interval for c, timing in of_pipe.items()}} for of_pipe in timings]
         self._order = order
         self.select = partial(order.select, self)
-        """By dispatch port, which of these collectors dispatches in this cycle, or `None`."""
+        """What of these collectors is dispatched in this cycle."""
         self.issued = order.issued
         """The end of a cycle in which this collector took an instruction."""
         self.cycle = 0
         self.sp = config.numbers(Pipe.SP)
-        self.nobody: Chosen = (None,) * len(config.dispatch_ports)
-        """What is selected when nothing is."""
+        self.ports = (1 << len(config.dispatch_ports)) - 1
+        """The mask of dispatch ports."""
         self.port_of = [pipe.dispatch_port for pipe in config.pipes]
         self._schedulers = config.schedulers
         self._parts = _parts(config)  # by pipe and scheduler
@@ -124,11 +123,11 @@ class Dispatcher:
         leaving = coming // self._sure if self._sure else 0
         return self.queued[pipe] + coming - leaving <= self._queue[pipe]
 
-    def step(self, chosen: Chosen, sent: Sequence[DispatchFields | None], given: int) -> None:
-        """The end of a cycle: `chosen` are the selected collectors, `sent` the fields of their instructions; pipes of
-        the mask `given` get a credit back."""
-        if chosen is not self.nobody:
-            self._dispatched(chosen, sent)
+    def step(self, chosen: Chosen, leaving: Sequence[DispatchFields], given: int) -> None:
+        """The end of a cycle: `leaving` are the fields of the `chosen` instructions; pipes of the mask `given` get a
+        credit back."""
+        if chosen:
+            self._dispatched(chosen, leaving)
         if given:
             for pipe in range(len(self.credits)):
                 self.credits[pipe] += given >> pipe & 1
@@ -136,19 +135,17 @@ class Dispatcher:
         for pipe in self.sp:
             self.slots[pipe] >>= 1
 
-    def _dispatched(self, chosen: Chosen, sent: Sequence[DispatchFields | None]) -> None:
+    def _dispatched(self, chosen: Chosen, leaving: Sequence[DispatchFields]) -> None:
         """The selected instructions leave their collectors."""
-        for port, fields in enumerate(sent):
-            index = chosen[port]
-            if fields is not None and index is not None:
-                self._order.left(port, index)
-                pipe, timing = fields["pipe"], fields["timing"]
-                part = self._parts[pipe][fields["warp"] % self._schedulers]
-                self.free_at[part] = self.cycle + self._interval[pipe][timing]
-                if pipe in self.sp:
-                    self.slots[pipe] |= 1 << self._latency[pipe][timing]
-                else:
-                    self.credits[pipe] -= 1
+        for (port, index), fields in zip(chosen, leaving, strict=True):
+            self._order.left(port, index)
+            pipe, timing = fields["pipe"], fields["timing"]
+            part = self._parts[pipe][fields["warp"] % self._schedulers]
+            self.free_at[part] = self.cycle + self._interval[pipe][timing]
+            if pipe in self.sp:
+                self.slots[pipe] |= 1 << self._latency[pipe][timing]
+            else:
+                self.credits[pipe] -= 1
 
     def next_event(self) -> int | None:
         """If nothing dispatches in this cycle: the next cycle in which time alone may change that."""

@@ -40,10 +40,8 @@ class BySchedulers:
             if in_turn and collectors[index].present == ALL_SLOTS and pipes.accepts(pipe, fields):
                 eligible[pipes.port_of[pipe]].append((scheduler, index))
             passed.add(queue)
-        if not any(eligible):
-            return pipes.nobody
-        return [choice(policy, each, first) if each else None
-                for policy, each, first in zip(self._policies, eligible, self._first, strict=True)]
+        return [(port, choice(self._policies[port], each, self._first[port]))
+                for port, each in enumerate(eligible) if each]
 
     def issued(self, index: int) -> None:
         self._order.append(index)

@@ -20,7 +20,7 @@ from warploom.golden_model.front_end.flight import Flight
 from warploom.golden_model.front_end.front_end import FrontEnd
 from warploom.golden_model.front_end.steering import Steering
 from warploom.golden_model.front_end.warps import Follower, Warp
-from warploom.golden_model.inputs import NO_EVENTS, Inputs, Issues, WarpEvents
+from warploom.golden_model.inputs import NO_EVENTS, Inputs, InputValues, Issues, WarpEvents
 from warploom.golden_model.integer import LAST_INTEGER
 from warploom.golden_model.memory.port import LoadStoreUnit
 from warploom.golden_model.records import DispatchFields, IssueFields, Result
@@ -85,7 +85,9 @@ class Sm:
         self._entering: list[Warp] = []  # of these, those whose instruction enters the datapath
         self._seconds: Sequence[Follower] = ()  # the seconds of the pairs that issue in this cycle
         self._ended: list[Flight] = []  # instructions without results that are done in this cycle
-        self._no_inputs = Inputs(attempts=self.decisions.attempts(()))
+        self._into: InputValues = Inputs(attempts=self.decisions.attempts(()))
+        self._no_inputs = self._into
+        self._offered = False  # memory offers a result
 
     def step(self) -> None:
         """Simulate the next cycle: registers take their values, wires settle."""
@@ -99,6 +101,11 @@ class Sm:
     def flight(self, tag: int) -> Flight:
         """The instruction in flight with a tag."""
         return self._flights[tag]
+
+    @property
+    def inputs(self) -> Inputs:
+        """What the datapath gets in this cycle."""
+        return Inputs(*self._into)
 
     @property
     def issuing(self) -> Sequence[Warp | Follower]:
@@ -115,7 +122,7 @@ class Sm:
         """The next cycle that may differ from this one, as far as the SM knows; None if there is none."""
         if self._picked or self._ended or self.front_end.dispatches or not self.datapath.quiet:
             return self.cycle + 1
-        if self.inputs != self._no_inputs or self.front_end.may_turn:
+        if self._into != self._no_inputs or self.front_end.may_turn:
             return self.cycle + 1
         nexts = (self.front_end.next_event(self.cycle), self.datapath.next_event(), self.memory.next_event(),
                  *(sfu.next_event() for sfu in self.sfu.values()),
@@ -156,7 +163,7 @@ class Sm:
         issue, first_port = self._issues(cycle) if self._entering else ((), 0)
         results, given = self._outside(cycle)
         warps = self._warp_events(cycle, datapath.sweeping) if self._renames else NO_EVENTS
-        self.inputs = Inputs(issue, results, given, attempts, first_port, warps)
+        self._into = issue, results, given, attempts, first_port, warps
 
     def _warp_events(self, cycle: int, sweeping: int) -> WarpEvents:
         """What happens to warps in this cycle, as renaming sees it; its sweep has still to do with some slots."""
@@ -168,11 +175,12 @@ class Sm:
 
     def _outside(self, cycle: int) -> tuple[Sequence[Result | None], int]:
         """The results of the units outside the datapath, by pipe, empty if there are none, and the mask of units that
-        give a credit. Sets `_ended`."""
+        give a credit. Sets `_ended` and `_offered`."""
         results: list[Result | None] | None = None
         self._ended = []
         mem, stored, taken = self.memory.settle(cycle)
         given = taken << self._mem
+        self._offered = mem is not None
         if mem is not None:
             results = [*self._no_results]
             results[self._mem] = mem
@@ -218,14 +226,14 @@ class Sm:
     # ------------------------------------------------------------------ the end of a cycle
 
     def _clock(self) -> None:
-        inputs, datapath, front_end = self.inputs, self.datapath, self.front_end
-        dispatches, done, mem_ready = datapath.leaving, datapath.done, datapath.ready[self._mem]
-        datapath.clock(inputs)
+        datapath, front_end = self.datapath, self.front_end
+        dispatches, done = datapath.leaving, datapath.done
+        if self._offered and datapath.ready[self._mem]:
+            self.memory.taken()
+        datapath.clock(self._into)
         self.occupied += front_end.residency.warps
         if front_end.dispatches:
             front_end.dispatch_block()
-        if inputs.results and inputs.results[self._mem] is not None and mem_ready:
-            self.memory.taken()
         if any(done):
             for result in done:
                 if result is not None:
@@ -264,7 +272,7 @@ class Sm:
 
     def _launch(self, warp: Warp, place: int) -> None:
         """The warp's next instruction, at this place in a pair, enters the datapath."""
-        fields = self.inputs.issue[self._inputs[place][warp.slot]]
+        fields = self._into[0][self._inputs[place][warp.slot]]
         assert fields is not None
         flight = self.decisions.flight(warp, fields["tag"], self.cycle)
         self._flights[flight.tag] = flight

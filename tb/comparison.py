@@ -55,9 +55,10 @@ class Source(Protocol):
     """The source of stimuli of the two datapaths: the golden SM, then the read-back of the registers."""
 
     cycle: int
-    inputs: Inputs
     datapath: Datapath
 
+    @property
+    def inputs(self) -> Inputs: ...
     @property
     def defined(self) -> Mapping[int, Defined]: ...
     @property

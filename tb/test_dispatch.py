@@ -94,17 +94,14 @@ class DispatchBench:
 
     def check(self, seen: Observation) -> None:
         """Check one cycle, then apply the selection and the issue."""
-        selected = list(self._model.select([self._view(held) for held in self._held]))
-        expected = selected[0]
-        self._checker.equal("select", seen["select"], 0 if expected is None else 1 << expected)
-        selected[0] = seen["select"].bit_length() - 1 if seen["select"] else None
-        chosen = [None if index is None else self._held[index] for index in selected]
-        self._cover(chosen[0])
-        for index, held in zip(selected, chosen, strict=True):
-            if index is not None and held is not None:
-                self._properties(held)
-                self._held[index] = None
-        self._model.step(selected, [None if held is None else held.fields for held in chosen], self._given)
+        selected = dict(self._model.select([self._view(held) for held in self._held]))
+        self._checker.equal("select", seen["select"], 1 << selected[0] if 0 in selected else 0)
+        chosen = {port: held for port, index in selected.items() if (held := self._held[index]) is not None}
+        self._cover(chosen.get(0))
+        for port, held in chosen.items():
+            self._properties(held)
+            self._held[selected[port]] = None
+        self._model.step([*selected.items()], [held.fields for held in chosen.values()], self._given)
         for pipe in self._owed:
             self._owed[pipe] -= self._given >> pipe & 1
         if self._issue:

@@ -162,9 +162,9 @@ def test_collectors_take_turns() -> None:
     idle, order = SimpleNamespace(fields={}, ready=False), []
     collectors = [sp, mem, idle, mem, sp]
     for _ in range(6):
-        (chosen,) = dispatcher.select(collectors)
-        order.append(chosen)
-        dispatcher.step([chosen], [None if chosen is None else collectors[chosen].fields], given=0)
+        chosen = dispatcher.select(collectors)
+        order += [index for _, index in chosen]
+        dispatcher.step(chosen, [collectors[index].fields for _, index in chosen], given=0)
     assert order == [0, 1, 4, 0, 4, 0]  # the only credit of MEM is gone
 
 
@@ -173,10 +173,10 @@ def test_a_write_back_slot_is_given_once() -> None:
     dispatcher = Dispatcher(config("bow_wr"), InTurn())
     late = SimpleNamespace(fields={"pipe": Pipe.SP, "timing": TimingClass.INT_MAD, "warp": 0}, ready=True)
     soon = SimpleNamespace(fields={"pipe": Pipe.SP, "timing": TimingClass.INT_ADD, "warp": 0}, ready=True)
-    assert dispatcher.select([late]) == [0]
-    dispatcher.step([0], [late.fields], given=0)
-    assert dispatcher.select([soon]) == [None]
-    assert dispatcher.select([soon, late]) == [1]
+    assert dispatcher.select([late]) == [(0, 0)]
+    dispatcher.step([(0, 0)], [late.fields], given=0)
+    assert dispatcher.select([soon]) == []
+    assert dispatcher.select([soon, late]) == [(0, 1)]
 
 
 def test_evictions_wait_for_the_latch() -> None:

@@ -142,14 +142,13 @@ def test_dispatch_obeys_intervals_and_credits() -> None:
         dispatcher.issued(index)
     chosen = []
     for cycle in range(14):
-        (index,) = dispatcher.select(collectors)
-        chosen.append(index)
-        fields = None if index is None else collectors[index].fields
-        dispatcher.step([index], [fields], (cycle == 9) << Pipe.SFU)
-        if index is not None:
+        selected = dispatcher.select(collectors)
+        chosen.append([index for _, index in selected])
+        dispatcher.step(selected, [collectors[index].fields for _, index in selected], (cycle == 9) << Pipe.SFU)
+        for _, index in selected:
             collectors[index].release()
     # the second SFU instruction waits for the interval of 8 and then for the credit given at the end of cycle 9
-    assert chosen == [0, 2, None, 3, *[None] * 6, 1, None, None, None]
+    assert chosen == [[0], [2], [], [3], *[[]] * 6, [1], [], [], []]
 
 
 def test_write_back_slots_keep_results_apart() -> None:

@@ -44,10 +44,9 @@ def dispatched(config, warps, cycles, *, timing=ADD, pipe=0, ready=None):
     port = dispatcher.port_of[pipe]
     for _ in range(cycles):
         chosen = dispatcher.select(held)
-        index = chosen[port]
+        index = dict(chosen).get(port)
         found.append(None if index is None else held[index].fields["warp"])
-        sent = [None if each is None else held[each].fields for each in chosen]
-        dispatcher.step(chosen, sent, 0)
+        dispatcher.step(chosen, [held[each].fields for _, each in chosen], 0)
     return found
 
 
@@ -117,11 +116,11 @@ def test_how_long_a_scheduler_waits(sharing, most):
     counts, rng = Counter(), random.Random(5)
     since = dict.fromkeys(range(4), 0)
     for _ in range(400):
-        (chosen, _) = dispatcher.select(held)
+        ((_, chosen),) = selected = dispatcher.select(held)
         counts[chosen] += 1
         since = {each: 0 if each == chosen else since[each] + 1 for each in since}
         assert most is None or max(since.values()) <= most
-        dispatcher.step([chosen, None], [held[chosen].fields, None], 0)
+        dispatcher.step(selected, [held[chosen].fields], 0)
         dispatcher.issued(chosen)  # the next one of the same scheduler, now the youngest
         if rng.random() < 0.3:
             dispatcher.cycle += 1

@@ -32,10 +32,9 @@ class InTurn:
                 self.waits = True
                 if pipes.free_at[pipe] <= pipes.cycle and (pipe in pipes.sp or pipes.credits[pipe]):
                     able[pipes.port_of[pipe]] |= mask
-        if not any(able):
-            return pipes.nobody
-        return [self._next(pipes, mask, first, collectors) if mask else None
-                for mask, first in zip(able, self._first, strict=True)]
+        found = [(port, self._next(pipes, mask, self._first[port], collectors))
+                 for port, mask in enumerate(able) if mask]
+        return [(port, index) for port, index in found if index is not None]
 
     @staticmethod
     def _next(pipes: Dispatcher, able: int, first: int, collectors: Sequence[BypassingCollector]) -> int | None:

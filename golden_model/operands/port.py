@@ -64,7 +64,7 @@ class OperandStore(Protocol):
         """The completions of instructions, by writer."""
 
     def choose(self) -> Chosen:
-        """By dispatch port, the holder that dispatches in this cycle."""
+        """What is dispatched in this cycle."""
 
     def issue(self, fields: IssueFields, sources: Sequence[Address], destination: Address) -> None:
         """An instruction is taken, with the addresses of its registers."""

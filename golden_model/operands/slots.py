@@ -67,14 +67,14 @@ class SlotStore:
         return self._free & self._serving[fields["pipe"]] != 0
 
     def choose(self) -> Chosen:
-        """By dispatch port, the holder that dispatches in this cycle."""
+        """What is dispatched in this cycle."""
         if not self._arrival_delay:
             for client, read, word in self.arriving:
                 self.holders[client].capture(read, word)
         chosen = self.dispatcher.select(self.holders)
-        if not self._turnaround and chosen is not self.dispatcher.nobody:
-            for index in chosen:
-                if index is not None and index < len(self.collectors):
+        if not self._turnaround:
+            for _, index in chosen:
+                if index < len(self.collectors):
                     self._free |= 1 << index
         return chosen
 

@@ -97,15 +97,14 @@ class WindowStore:
         return done
 
     def choose(self) -> Chosen:
-        """By dispatch port, the collector that dispatches in this cycle."""
+        """What is dispatched in this cycle."""
         if not self._arrival_delay:
             for collector, word in self._words:
                 self.collectors[collector].forward(word)
         chosen = self._order.choose(self.dispatcher, self._wires.ready, self.collectors)
         if not self._turnaround:
-            for index in chosen:
-                if index is not None:
-                    self._wires.dispatches(self.collectors[index], bool(self._blocked >> index & 1))
+            for _, index in chosen:
+                self._wires.dispatches(self.collectors[index], bool(self._blocked >> index & 1))
         return chosen
 
     @property
