@@ -131,6 +131,8 @@ class Sm:
 
     def skip(self) -> None:
         """Go to the last cycle before the next event. Raises `ExecutionError` if there is none."""
+        if self._picked:
+            return
         event = self.next_event()
         if event is None:
             raise self.stuck()

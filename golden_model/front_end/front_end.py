@@ -112,7 +112,7 @@ class FrontEnd:
         if following is None:
             self._leave(warp)
         else:
-            self._look(warp, following)
+            self._await(warp, following, self._decisions.demand(warp, following))
 
     def answered(self) -> None:
         """The end of the cycle, after all that issued: hazards are cleared, and warps go back or turn."""

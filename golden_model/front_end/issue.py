@@ -33,6 +33,8 @@ class Issue:
         self._turns = [served[first:] + served[:first] for first in range(count)]
         self._drowsy = Drowsy(config.drowsy) if config.drowsy else None
         self.slept = self._drowsy.counts if self._drowsy is not None else None
+        self.enter = self._show if self._drowsy is None else self._enter_asleep
+        """The state of a slot's next instruction is this one."""
         self._idle: Sequence[Stall] = ()  # causes of the schedulers' stalls while no warp may issue, if computed
 
     def select(self, cycle: int, tags: int, operands: OperandStore, preferred: int = 0) -> Sequence[int]:
@@ -154,15 +156,15 @@ class Issue:
         self._candidates.demand(slot, demand)
         self.enter(slot, state)
 
-    def enter(self, slot: int, state: int) -> None:
-        """The state of the slot's next instruction is this one."""
-        if self._drowsy is not None:
-            state = self._drowsy.shown(slot, state)
-        if state != self.states[slot]:
-            self._show(slot, state)
+    def _enter_asleep(self, slot: int, state: int) -> None:
+        """The same, where registers may have to be woken first."""
+        assert self._drowsy is not None
+        self._show(slot, self._drowsy.shown(slot, state))
 
     def _show(self, slot: int, state: int) -> None:
-        """The state of the slot's next instruction changes, as pickers see it."""
+        """The state of the slot's next instruction, as pickers see it."""
+        if state == self.states[slot]:
+            return
         old = self._candidates.enter(slot, state)
         self._idle = ()
         if (state in LONG) != (old in LONG):
