@@ -1,7 +1,7 @@
 # amaranth: UnusedElaboratable=no
 """The registers of a thread (docs/contract/fg_simt.md, *Lanes in hardware*)."""
 
-from amaranth import ClockDomain, ClockSignal, Module, Mux
+from amaranth import Module, Mux
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -9,11 +9,6 @@ from amaranth.lib.wiring import In, Out
 from warploom.arch.fg_simt.sizes import REGISTERS
 from warploom.arch.l1 import WORD_BITS
 from warploom.rtl.fg_simt.issue_ports import REGISTER, SOURCES
-
-BANK_PORTS = {
-    "numbers": In(data.ArrayLayout(range(REGISTERS), SOURCES)), "words": Out(data.ArrayLayout(WORD_BITS, SOURCES)),
-    "write": In(REGISTER), "word": In(WORD_BITS),
-}
 
 
 class RegisterBank(wiring.Component):
@@ -28,7 +23,10 @@ class RegisterBank(wiring.Component):
 
     def __init__(self) -> None:
         self._stored = Memory(shape=WORD_BITS, depth=REGISTERS, init=())
-        super().__init__(BANK_PORTS)
+        super().__init__({
+            "numbers": In(data.ArrayLayout(range(REGISTERS), SOURCES)),
+            "words": Out(data.ArrayLayout(WORD_BITS, SOURCES)), "write": In(REGISTER), "word": In(WORD_BITS),
+        })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -39,31 +37,4 @@ class RegisterBank(wiring.Component):
             read = self._stored.read_port(domain="comb")
             is_written = self.write.valid & (self.write.number == number)
             m.d.comb += [read.addr.eq(number), word.eq(Mux(is_written, self.word, read.data))]
-        return m
-
-
-class BlockBank(wiring.Component):
-    """The same registers in block RAM, for an FPGA: a word is read in the cycle in which its number is given, at the
-    falling edge of the clock. One that is written in this cycle is read in the next one: it is forwarded elsewhere.
-
-    Members
-    -------
-    numbers, words, write, word : as of `RegisterBank`. Numbers come from registers that the rising edge loads; words
-        are there in the second half of the cycle.
-    """
-
-    def __init__(self) -> None:
-        self._stored = Memory(shape=WORD_BITS, depth=REGISTERS, init=(), attrs={"ram_style": "block"})
-        super().__init__(BANK_PORTS)
-
-    def elaborate(self, platform: object) -> Module:
-        m = Module()
-        m.domains.falling = ClockDomain("falling", clk_edge="neg", reset_less=True, local=True)
-        m.submodules.stored = self._stored
-        write = self._stored.write_port()
-        m.d.comb += [ClockSignal("falling").eq(ClockSignal()), write.en.eq(self.write.valid),
-                     write.addr.eq(self.write.number), write.data.eq(self.word)]
-        for number, word in zip(self.numbers, self.words, strict=True):
-            read = self._stored.read_port(domain="falling")
-            m.d.comb += [read.addr.eq(number), word.eq(read.data)]
         return m

@@ -6,27 +6,15 @@ from collections.abc import Sequence
 from amaranth import Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.hdl import Assert
 from amaranth.lib import data, wiring
-from amaranth.lib.wiring import In, Out
 
-from warploom.arch.fg_simt.sizes import EIGHT_LANES, REGISTERS, Sizes
+from warploom.arch.fg_simt.sizes import EIGHT_LANES, Sizes
+from warploom.rtl.fg_simt.block_registers import BlockRegisters
 from warploom.rtl.fg_simt.issue_ports import SOURCES
-from warploom.rtl.fg_simt.memory_ports import words
-from warploom.rtl.fg_simt.register_bank import BlockBank, RegisterBank
+from warploom.rtl.fg_simt.register_bank import RegisterBank
+from warploom.rtl.fg_simt.register_ports import read_fields, register_file_ports
 from warploom.rtl.fg_simt.sau_ports import result
 from warploom.rtl.select import merge
 from warploom.rtl.shared import is_fpga, share
-
-READERS = 3
-"""SAU0, SAU1, and SGU with SSU."""
-
-WRITERS = 3
-"""SAU0, SAU1 and SLU."""
-
-
-def read_fields(sizes: Sizes) -> data.StructLayout:
-    """The group that reads in a unit, if any, and its registers."""
-    return data.StructLayout({
-        "valid": 1, "group": range(sizes.groups), "numbers": data.ArrayLayout(range(REGISTERS), SOURCES)})
 
 
 class SimtRegisterFile(wiring.Component):
@@ -47,36 +35,44 @@ class SimtRegisterFile(wiring.Component):
     def __init__(self, *, sizes: Sizes = EIGHT_LANES, probe: bool = False) -> None:
         self._read, self._write, self._probe = read_fields(sizes), result(sizes), probe
         self._banks = [[RegisterBank() for _ in range(sizes.lanes)] for _ in range(sizes.groups)]
-        self._blocks = [[BlockBank() for _ in range(sizes.lanes)] for _ in range(sizes.groups)]  # on an FPGA
-        super().__init__({"reads": In(data.ArrayLayout(self._read, READERS)),
-                          "words": Out(data.ArrayLayout(data.ArrayLayout(words(sizes), SOURCES), READERS)),
-                          "writes": In(data.ArrayLayout(self._write, WRITERS))})
+        self._blocks = BlockRegisters(sizes=sizes)  # in their place on an FPGA
+        super().__init__(register_file_ports(sizes))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        late = is_fpga(platform)  # multiplexers are dear there: one forwards for each reader, not for each thread
-        banks: list[list[RegisterBank]] | list[list[BlockBank]] = self._blocks if late else self._banks
-        groups = [self._group(m, platform, group, of_lanes) for group, of_lanes in enumerate(banks)]
-        for read, found in zip(self.reads, self.words, strict=True):
-            stored = Cat(groups).word_select(read.group, len(groups[0]))
-            m.d.comb += found.eq(self._forwarded(read, data.View(found.shape(), stored)) if late else stored)
+        if is_fpga(platform):
+            self._from_blocks(m)
+        else:
+            self._from_banks(m, platform)
+        if self._probe:
+            for group in range(len(self._banks)):
+                self._assert_one(m, "read", self._reading(group))
+                self._assert_one(m, "write", self._writing(group))
         return m
 
-    def _forwarded(self, read: data.View, stored: data.View) -> Value:
-        """The words that a reader gets, with those that are written in this cycle."""
-        writing = Cat(write.destination.valid & (write.group == read.group) for write in self.writes)
-        write = data.View(self._write, merge(writing, [given.as_value() for given in self.writes]))
-        found = []
-        for number, of_lanes in zip(read.numbers, stored, strict=True):
-            is_written = writing.any() & (write.destination.number == number)
-            found += [Mux(is_written & executes, new, word)
-                      for executes, new, word in zip(write.execute, write.words, of_lanes, strict=True)]
-        return Cat(found)
+    def _reading(self, group: int) -> Value:
+        """The units that read a group."""
+        return Cat(read.valid & (read.group == group) for read in self.reads)
 
-    def _group(self, m: Module, platform: object, group: int, banks: Sequence[RegisterBank | BlockBank]) -> Value:
+    def _writing(self, group: int | Value) -> Value:
+        """The units that write a group."""
+        return Cat(write.destination.valid & (write.group == group) for write in self.writes)
+
+    @staticmethod
+    def _assert_one(m: Module, what: str, units: Value) -> None:
+        with m.If(~ResetSignal()):
+            m.d.sync += Assert((units & (units - 1)) == 0, f"two units {what} a group at the same time\n")
+
+    # ------------------------------------------------------------------ a bank for each thread
+
+    def _from_banks(self, m: Module, platform: object) -> None:
+        groups = [self._group(m, platform, group, of_lanes) for group, of_lanes in enumerate(self._banks)]
+        for read, found in zip(self.reads, self.words, strict=True):
+            m.d.comb += found.eq(Cat(groups).word_select(read.group, len(groups[0])))
+
+    def _group(self, m: Module, platform: object, group: int, banks: Sequence[RegisterBank]) -> Value:
         """The registers of a group: the words that are read, of each number those of all lanes."""
-        reading = Cat(read.valid & (read.group == group) for read in self.reads)
-        writing = Cat(write.destination.valid & (write.group == group) for write in self.writes)
+        reading, writing = self._reading(group), self._writing(group)
         write, read = Signal(self._write, name=f"write_{group}"), Signal(self._read, name=f"read_{group}")
         m.d.comb += [write.eq(merge(writing, [given.as_value() for given in self.writes])),
                      read.eq(merge(reading, [given.as_value() for given in self.reads]))]
@@ -87,12 +83,23 @@ class SimtRegisterFile(wiring.Component):
                 bank.write.valid.eq(writing.any() & write.execute[lane]),
                 bank.write.number.eq(write.destination.number), bank.word.eq(write.words[lane]),
             ]
-        if self._probe:
-            self._assert_one(m, "read", reading)
-            self._assert_one(m, "write", writing)
         return Cat(bank.words[slot] for slot in range(SOURCES) for bank in banks)
 
-    @staticmethod
-    def _assert_one(m: Module, what: str, units: Value) -> None:
-        with m.If(~ResetSignal()):
-            m.d.sync += Assert((units & (units - 1)) == 0, f"two units {what} a group at the same time\n")
+    # ------------------------------------------------------------------ block RAM
+
+    def _from_blocks(self, m: Module) -> None:
+        m.submodules.blocks = blocks = self._blocks
+        m.d.comb += [blocks.reads.eq(self.reads), blocks.writes.eq(self.writes)]
+        for read, found, stored in zip(self.reads, self.words, blocks.words, strict=True):
+            m.d.comb += found.eq(self._forwarded(read, stored))
+
+    def _forwarded(self, read: data.View, stored: data.View) -> Value:
+        """The words that a reader gets, with those that are written in this cycle."""
+        writing = self._writing(read.group)
+        write = data.View(self._write, merge(writing, [given.as_value() for given in self.writes]))
+        found = []
+        for number, of_lanes in zip(read.numbers, stored, strict=True):
+            is_written = writing.any() & (write.destination.number == number)
+            found += [Mux(is_written & executes, new, word)
+                      for executes, new, word in zip(write.execute, write.words, of_lanes, strict=True)]
+        return Cat(found)

@@ -8,8 +8,8 @@ from amaranth.lib import wiring
 
 from warploom.arch.config import SmConfig
 from warploom.arch.fg_simt.image import HOST
+from warploom.rtl.fg_simt.block_registers import BlockRegisters
 from warploom.rtl.fg_simt.engine import Engine
-from warploom.rtl.fg_simt.register_bank import BlockBank
 from warploom.rtl.fg_simt.whole import WholeEngine
 from warploom.tb.fg_simt import test_engine, test_whole_engine
 from warploom.tb.fg_simt.front_mutants import Change
@@ -49,11 +49,11 @@ def _counts_rows(unit: Any, m: Module) -> None:
     m.d.comb += unit._issue.freed.eq(unit._memory.freed)
 
 
-def _one_word(config: SmConfig) -> wiring.Component:
-    """With registers in block RAM, all ports of a thread read the first one."""
+def _first_writer(config: SmConfig) -> wiring.Component:
+    """With registers in block RAM, all words are read from the memory of the first writer."""
     unit = Engine(probe=True)
-    for bank in chain(*unit._lanes._registers._blocks):
-        changed(bank, lambda bank, m: m.d.comb.__iadd__(bank.words[1].eq(bank.words[0])))
+    changed(unit._lanes._registers._blocks, lambda blocks, m: [
+        m.d.comb.__iadd__(table.write_ports[0].en.eq(0)) for table in chain(*blocks._writers)])
     return unit
 
 
@@ -79,8 +79,8 @@ MUTANTS = (
     _engine("issues after a fault", _never_stops),
     _engine("does not wait for stores", _always_quiet),
     _engine("stops all kernels after a fault", _keeps_fault),
-    Mutant("Engine", f"{test_engine.BENCH}::random_kernels", "reads one block at two ports", _one_word, part=BlockBank,
-           fpga=True),
+    Mutant("Engine", f"{test_engine.BENCH}::random_kernels", "reads one writer's words", _first_writer,
+           part=BlockRegisters, fpga=True),
     Mutant("Engine", f"{test_engine.BENCH}::stopped_stores", "has more rows after a stop",
            lambda config: changed(Engine(probe=True), _counts_rows)),
     _whole("program", "does not flush", _never_flushes),

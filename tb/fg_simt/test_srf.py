@@ -5,7 +5,7 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.arch.fg_simt.sizes import REGISTERS
-from warploom.rtl.fg_simt.srf import READERS, WRITERS
+from warploom.rtl.fg_simt.register_ports import READERS, WRITERS
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, exercise, source
 from warploom.tb.fg_simt.eight_lanes import GROUPS
