@@ -51,9 +51,11 @@ def _counts_rows(unit: Any, m: Module) -> None:
 
 def _first_writer(config: SmConfig) -> wiring.Component:
     """With registers in block RAM, all words are read from the memory of the first writer."""
+    def change(blocks: Any, m: Module) -> None:
+        m.d.comb += [table.write_ports[0].en.eq(0) for table in chain(*blocks._writers)]
+
     unit = Engine(probe=True)
-    changed(unit._lanes._registers._blocks, lambda blocks, m: [
-        m.d.comb.__iadd__(table.write_ports[0].en.eq(0)) for table in chain(*blocks._writers)])
+    changed(unit._lanes._registers._blocks, change)
     return unit
 
 
