@@ -50,9 +50,9 @@ def _counts_rows(unit: Any, m: Module) -> None:
 
 
 def _first_writer(config: SmConfig) -> wiring.Component:
-    """With registers in block RAM, all words are read from the memory of the first writer."""
+    """With registers in block RAM, the first writer counts as the one that has written every register."""
     def change(blocks: Any, m: Module) -> None:
-        m.d.comb += [table.write_ports[0].en.eq(0) for table in chain(*blocks._writers)]
+        m.d.comb += [table.write_ports[0].data.eq(0) for table in chain(*blocks._writers)]
 
     unit = Engine(probe=True)
     changed(unit._lanes._registers._blocks, change)
