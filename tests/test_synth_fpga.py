@@ -60,7 +60,7 @@ def test_a_unit_that_fits_without_multiplexers(placing: Callable[[str], None], m
                                                capsys: pytest.CaptureFixture[str]) -> None:
     sizes = {"": fpga.CAPACITY["luts"] + 1, fpga.SMALL: 20}
     monkeypatch.setattr(fpga, "_mapped", lambda unit, folder, option: Fitted(unit, sizes[option], 0, 0, 0))
-    placing(WRITES)
+    placing(f"import sys; assert 'router2' in sys.argv\n{WRITES}")
     assert main(COMMAND) == 0
     assert "98.8" in capsys.readouterr().out
 
