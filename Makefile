@@ -67,7 +67,7 @@ evaluate: $(STAMP)  ## the published figures beside ours, with charts; then the 
 SHOWN := coalescing gating bypassing affine placement calibration workloads sampling
 
 # Those of which a page shows tiny inputs: on the lists of programs that sources have, and beside a chip.
-LISTED := coalescing gating bypassing affine silicon
+LISTED := coalescing gating bypassing affine silicon haws
 
 # The programs of [TFET] with many blocks, of which the memory-intensive ones run on several SMs.
 INTENSIVE := transpose,backprop,nearest_neighbour
@@ -79,9 +79,9 @@ results: $(STAMP)  ## run the experiments and commit their figures to docs/resul
 	$(VENV)/bin/warploom evaluate coalescing --preset gtx480 --json build/results/coalescing_gtx480.json
 	for shown in $(LISTED); do \
 	  $(VENV)/bin/warploom evaluate $$shown --size tiny --json build/results/$${shown}_tiny.json || exit 1; done
-	for shown in combination hardware_units; do \
+	for shown in combination hardware_units haws characterisation; do \
 	  $(VENV)/bin/warploom evaluate $$shown --json build/results/$$shown.json || exit 1; done
-	for shown in haws characterisation fg_simt fg_simt_cost; do \
+	for shown in fg_simt fg_simt_cost; do \
 	  $(VENV)/bin/warploom evaluate $$shown --size tiny --json build/results/$$shown.json || exit 1; done
 	$(VENV)/bin/warploom evaluate tfet --size tiny --json build/results/tfet_tiny.json
 	$(VENV)/bin/warploom evaluate tfet --blocks 12 --workloads $(MANY_BLOCKS) --json build/results/tfet.json
