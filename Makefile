@@ -72,6 +72,11 @@ LISTED := coalescing gating bypassing affine silicon haws
 # The programs of [TFET] with many blocks, of which the memory-intensive ones run on several SMs.
 INTENSIVE := transpose,backprop,nearest_neighbour
 MANY_BLOCKS := $(INTENSIVE),srad,store_gpu,ray_tracing,scan_large
+FEW_BLOCKS := bfs_levels,binomial,coulombic,laplace3d,matmul,nqueens,nw
+
+# The programs of [HAWS], Table 6.2, whose blocks share data, and two of the others.
+SHARING := gemm,two_mm,transpose,jacobi_2d,conv_2d
+NOT_SHARING := histogram,scan
 
 results: $(STAMP)  ## run the experiments and commit their figures to docs/results, for the tables of docs/
 	mkdir -p build/results
@@ -83,7 +88,11 @@ results: $(STAMP)  ## run the experiments and commit their figures to docs/resul
 	  $(VENV)/bin/warploom evaluate $$shown --json build/results/$$shown.json || exit 1; done
 	for shown in fg_simt fg_simt_cost; do \
 	  $(VENV)/bin/warploom evaluate $$shown --size tiny --json build/results/$$shown.json || exit 1; done
+	$(VENV)/bin/warploom evaluate units --size tiny --json build/results/units_tiny.json
+	$(VENV)/bin/warploom evaluate locality --workloads $(SHARING) --json build/results/locality.json
+	$(VENV)/bin/warploom evaluate locality --workloads $(NOT_SHARING) --json build/results/locality_type_3.json
 	$(VENV)/bin/warploom evaluate tfet --size tiny --json build/results/tfet_tiny.json
+	$(VENV)/bin/warploom evaluate tfet --workloads $(FEW_BLOCKS) --json build/results/tfet_whole.json
 	$(VENV)/bin/warploom evaluate tfet --blocks 12 --workloads $(MANY_BLOCKS) --json build/results/tfet.json
 	$(VENV)/bin/warploom evaluate tfet_bounds --blocks 12 --workloads transpose,backprop \
 	  --json build/results/tfet_bounds.json
