@@ -13,10 +13,14 @@ from warploom.rtl.select import merge
 
 
 class BlockRegisters(wiring.Component):
-    """Block RAM has one write port, so each writer has its own; a table of *live values*, small memories for each
-    thread, has the writer whose word of a register is the newest (LaForest and Steffan, Efficient Multi-Ported Memories
-    for FPGAs, FPGA 2010). A word is read in the cycle in which its number is given, at the falling edge of the clock;
-    one that is written in this cycle is read from the next one on.
+    """The registers of all threads. Block RAM has one write port, so each writer has its own; a table of *live values*,
+    small memories for each thread, has the writer whose word of a register is the newest (LaForest and Steffan,
+    Efficient Multi-Ported Memories for FPGAs, FPGA 2010). A word is read in the cycle in which its number is given, at
+    the falling edge of the clock; one that is written in this cycle is read from the next one on.
+
+    Parameters
+    ----------
+    sizes : lanes of the engine.
 
     Members
     -------
