@@ -46,8 +46,8 @@ ROOMY = 0.6
 """Share of the LUTs up to which a unit need not be small."""
 
 CROWDED = ("--router", "router2")
-"""Of nextpnr, for a unit that has to be small: this router negotiates congestion. The other one, which is better at
-timing, finds no end in a device that is two thirds full."""
+"""Of nextpnr, for a unit that has to be small: this router negotiates congestion. The other one, whose clocks are
+better, found no end in a device that was 80 % full."""
 
 _MAP = """\
 read_rtlil design.il

@@ -8,7 +8,7 @@ from amaranth.lib.memory import Memory
 from warploom.arch.fg_simt.sizes import REGISTERS, Sizes
 from warploom.arch.l1 import WORD_BITS
 from warploom.rtl.fg_simt.issue_ports import SOURCES
-from warploom.rtl.fg_simt.register_ports import WRITERS, register_file_ports
+from warploom.rtl.fg_simt.register_ports import WRITERS, reading, register_file_ports, writing
 from warploom.rtl.select import merge
 
 
@@ -63,16 +63,15 @@ class BlockRegisters(wiring.Component):
 
     def _table(self, m: Module, group: int) -> Value:
         """The newest writers of the registers of a group that are read, of each number those of all lanes."""
-        reading = Cat(read.valid & (read.group == group) for read in self.reads)
-        writing = Cat(write.destination.valid & (write.group == group) for write in self.writes)
-        execute = merge(writing, [write.execute for write in self.writes])
-        number = merge(writing, [write.destination.number for write in self.writes])
-        numbers = merge(reading, [read.numbers.as_value() for read in self.reads])
+        readers, writers = reading(self.reads, group), writing(self.writes, group)
+        execute = merge(writers, [write.execute for write in self.writes])
+        number = merge(writers, [write.destination.number for write in self.writes])
+        numbers = merge(readers, [read.numbers.as_value() for read in self.reads])
         found = []
         for lane, memory in enumerate(self._writers[group]):
             m.submodules[f"writers_{group}_{lane}"] = memory
             port = memory.write_port()
-            m.d.comb += [port.en.eq(execute[lane]), port.addr.eq(number), port.data.eq(writing[1:])]
+            m.d.comb += [port.en.eq(execute[lane]), port.addr.eq(number), port.data.eq(writers[1:])]
             found.append([self._read(m, memory, numbers.word_select(slot, len(port.addr)), "comb")
                           for slot in range(SOURCES)])
         return Cat(by_slot[slot] for slot in range(SOURCES) for by_slot in found)

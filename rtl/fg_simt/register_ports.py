@@ -1,5 +1,8 @@
 """The ports of the SIMT register file (docs/contract/fg_simt.md, *Lanes in hardware*)."""
 
+from collections.abc import Iterable
+
+from amaranth import Cat, Value, ValueLike
 from amaranth.lib import data
 from amaranth.lib.wiring import In, Member, Out
 
@@ -29,3 +32,13 @@ def register_file_ports(sizes: Sizes) -> dict[str, Member]:
         "words": Out(data.ArrayLayout(data.ArrayLayout(words(sizes), SOURCES), READERS)),
         "writes": In(data.ArrayLayout(result(sizes), WRITERS)),
     }
+
+
+def reading(reads: Iterable[data.View], group: ValueLike) -> Value:
+    """The mask of readers that read a group."""
+    return Cat(read.valid & (read.group == group) for read in reads)
+
+
+def writing(writes: Iterable[data.View], group: ValueLike) -> Value:
+    """The mask of writers that write registers of a group."""
+    return Cat(write.destination.valid & (write.group == group) for write in writes)

@@ -11,7 +11,7 @@ from warploom.arch.fg_simt.sizes import EIGHT_LANES, Sizes
 from warploom.rtl.fg_simt.block_registers import BlockRegisters
 from warploom.rtl.fg_simt.issue_ports import SOURCES
 from warploom.rtl.fg_simt.register_bank import RegisterBank
-from warploom.rtl.fg_simt.register_ports import read_fields, register_file_ports
+from warploom.rtl.fg_simt.register_ports import read_fields, reading, register_file_ports, writing
 from warploom.rtl.fg_simt.sau_ports import result
 from warploom.rtl.select import merge
 from warploom.rtl.shared import is_fpga, share
@@ -46,17 +46,9 @@ class SimtRegisterFile(wiring.Component):
             self._from_banks(m, platform)
         if self._probe:
             for group in range(len(self._banks)):
-                self._assert_one(m, "read", self._reading(group))
-                self._assert_one(m, "write", self._writing(group))
+                self._assert_one(m, "read", reading(self.reads, group))
+                self._assert_one(m, "write", writing(self.writes, group))
         return m
-
-    def _reading(self, group: int) -> Value:
-        """The units that read a group."""
-        return Cat(read.valid & (read.group == group) for read in self.reads)
-
-    def _writing(self, group: int | Value) -> Value:
-        """The units that write a group."""
-        return Cat(write.destination.valid & (write.group == group) for write in self.writes)
 
     @staticmethod
     def _assert_one(m: Module, what: str, units: Value) -> None:
@@ -72,15 +64,15 @@ class SimtRegisterFile(wiring.Component):
 
     def _group(self, m: Module, platform: object, group: int, banks: Sequence[RegisterBank]) -> Value:
         """The registers of a group: the words that are read, of each number those of all lanes."""
-        reading, writing = self._reading(group), self._writing(group)
+        readers, writers = reading(self.reads, group), writing(self.writes, group)
         write, read = Signal(self._write, name=f"write_{group}"), Signal(self._read, name=f"read_{group}")
-        m.d.comb += [write.eq(merge(writing, [given.as_value() for given in self.writes])),
-                     read.eq(merge(reading, [given.as_value() for given in self.reads]))]
+        m.d.comb += [write.eq(merge(writers, [given.as_value() for given in self.writes])),
+                     read.eq(merge(readers, [given.as_value() for given in self.reads]))]
         for lane, bank in enumerate(banks):
             m.submodules[f"bank_{group}_{lane}"] = share(platform, "register_bank", bank)
             m.d.comb += [
                 bank.numbers.eq(read.numbers),
-                bank.write.valid.eq(writing.any() & write.execute[lane]),
+                bank.write.valid.eq(writers.any() & write.execute[lane]),
                 bank.write.number.eq(write.destination.number), bank.word.eq(write.words[lane]),
             ]
         return Cat(bank.words[slot] for slot in range(SOURCES) for bank in banks)
@@ -95,11 +87,11 @@ class SimtRegisterFile(wiring.Component):
 
     def _forwarded(self, read: data.View, stored: data.View) -> Value:
         """The words that a reader gets, with those that are written in this cycle."""
-        writing = self._writing(read.group)
-        write = data.View(self._write, merge(writing, [given.as_value() for given in self.writes]))
+        writers = writing(self.writes, read.group)
+        write = data.View(self._write, merge(writers, [given.as_value() for given in self.writes]))
         found = []
         for number, of_lanes in zip(read.numbers, stored, strict=True):
-            is_written = writing.any() & (write.destination.number == number)
+            is_written = writers.any() & (write.destination.number == number)
             found += [Mux(is_written & executes, new, word)
                       for executes, new, word in zip(write.execute, write.words, of_lanes, strict=True)]
         return Cat(found)
