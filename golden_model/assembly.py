@@ -27,11 +27,13 @@ from warploom.golden_model.mascar.saturation import Saturation
 from warploom.golden_model.memory.memory_pipe import MemoryPipe
 from warploom.golden_model.memory.port import LoadStoreUnit
 from warploom.golden_model.operands.collector import Collector
+from warploom.golden_model.operands.plain_collector import PlainCollector
 from warploom.golden_model.operands.port import OperandStore
 from warploom.golden_model.operands.slots import SlotStore
 from warploom.golden_model.operands.windows import WindowStore
 from warploom.golden_model.preexecution.order import SearchOrder
-from warploom.golden_model.register_file.ports import RegisterFile
+from warploom.golden_model.register_file.forms import Plain
+from warploom.golden_model.register_file.ports import Form, RegisterFile
 from warploom.golden_model.register_file.shared import SharedFile
 from warploom.golden_model.register_file.single import SingleFile
 from warploom.golden_model.renaming.stage import RenameStage
@@ -96,4 +98,9 @@ def _operand_store(config: SmConfig, program: Program, register_file: RegisterFi
         return SlotStore(config, register_file, CachedCollector)
     if isinstance(register_file, CorfFile):
         return SlotStore(config, register_file, partial(CorfCollector, config))
-    return SlotStore(config, register_file, partial(Collector, form=register_file.form))
+    return SlotStore(config, register_file, partial(collector_of, register_file.form))
+
+
+def collector_of(form: Form, index: int) -> Collector | PlainCollector:
+    """A collector of registers in a stored form."""
+    return PlainCollector(index) if isinstance(form, Plain) else Collector(index, form)

@@ -185,11 +185,11 @@ class Datapath:
         reads = fields["reads"] & ~sum(1 << slot for slot, value in enumerate(compact) if value is not None)
         return {**fields, "reads": reads, "compact": compact}
 
-    def _addresses_of(self, fields: IssueFields) -> tuple[list[Address], Address]:
+    def _addresses_of(self, fields: IssueFields) -> tuple[tuple[Address, Address, Address], Address]:
         """The addresses of an instruction's sources, and of its destination."""
         warp, addresses = fields["warp"] << 8, self._addresses
         a, b, c = fields["src0"], fields["src1"], fields["src2"]
-        return [addresses[warp | a], addresses[warp | b], addresses[warp | c]], addresses[warp | fields["dst"]]
+        return (addresses[warp | a], addresses[warp | b], addresses[warp | c]), addresses[warp | fields["dst"]]
 
     def _dispatch(self, port: int, index: int) -> DispatchFields:
         """The fields of a dispatch port for the instruction in a holder: its own, extended."""

@@ -62,12 +62,14 @@ class Sm:
                                       saturation=self.memory.saturation)
         self.front_end = FrontEnd(config, trace, self.statics, self.decisions, blocks=blocks or Blocks(trace),
                                   order=order_of(config, trace.program, self.statics))
+        self._residency = self.front_end.residency
         self._steering = Steering(config)
         self._prefers, self._renames = config.scheduler is Scheduler.TRWS, config.renames
         self._has_pairs, self._has_plug_in = config.has_pairs, self.front_end.has_plug_in
         # By place in a pair: the issue input that each warp uses.
         self._inputs = [[slot % config.issue_ports * config.issue_per_warp + place for slot in range(config.warps)]
                         for place in range(config.issue_per_warp)]
+        self._ports, self._interval = config.issue_ports, config.front_end_interval
         self._no_issues: list[IssueFields | None] = [None] * config.issue_inputs
         self._no_results: list[Result | None] = [None] * len(config.pipes)
         sp, sfu, (self._mem,) = map(config.numbers, KINDS)
@@ -94,9 +96,10 @@ class Sm:
         if self.cycle >= 0:
             self._clock()
         self.cycle += 1
-        self.finished = self.front_end.finished
-        if not self.finished:
+        if self._residency.warps or not self.front_end.finished:
             self._settle()
+        else:
+            self.finished = True
 
     def flight(self, tag: int) -> Flight:
         """The instruction in flight with a tag."""
@@ -149,7 +152,7 @@ class Sm:
         self.front_end.advance(self.cycle, cycles)
         self.cycle += cycles
         self.datapath.advance(cycles)
-        self.occupied += cycles * self.front_end.residency.warps
+        self.occupied += cycles * self._residency.warps
 
     # ------------------------------------------------------------------ wires
 
@@ -169,7 +172,7 @@ class Sm:
 
     def _warp_events(self, cycle: int, sweeping: int) -> WarpEvents:
         """What happens to warps in this cycle, as renaming sees it; its sweep has still to do with some slots."""
-        retired = self.front_end.residency.retired()
+        retired = self._residency.retired()
         self.front_end.reserve(sweeping | retired)
         off_chip = self.memory.off_chip
         began, ended = (0, 0) if off_chip is None else off_chip.settle(cycle)
@@ -179,9 +182,10 @@ class Sm:
         """The results of the units outside the datapath, by pipe, empty if there are none, and the mask of units that
         give a credit. Sets `_ended` and `_offered`."""
         results: list[Result | None] | None = None
-        self._ended = []
+        if self._ended:
+            self._ended = []
         mem, stored, taken = self.memory.settle(cycle)
-        given = taken << self._mem
+        given = 1 << self._mem if taken else 0
         self._offered = mem is not None
         if mem is not None:
             results = [*self._no_results]
@@ -206,8 +210,8 @@ class Sm:
 
     def _issues(self, cycle: int) -> tuple[Issues, int]:
         """What enters the datapath, by issue input, and the port whose claim goes first."""
-        ports = self.config.issue_ports
-        first = cycle // self.config.front_end_interval % ports
+        ports = self._ports
+        first = cycle // self._interval % ports
         entering: Sequence[Warp | Follower] = self._entering
         if self._seconds:
             entering = [*entering, *(follower for follower in self._seconds if follower.enters)]
@@ -233,7 +237,7 @@ class Sm:
         if self._offered and datapath.ready[self._mem]:
             self.memory.taken()
         datapath.clock(self._into)
-        self.occupied += front_end.residency.warps
+        self.occupied += self._residency.warps
         if front_end.dispatches:
             front_end.dispatch_block()
         if any(done):
@@ -286,7 +290,8 @@ class Sm:
         flight = self._flights[dispatch["tag"]]
         static = flight.static
         flight.dispatched = self.cycle
-        self._steering.dispatched(flight.warp.slot, dispatch["pipe"])
+        if self._steering.counts:
+            self._steering.dispatched(flight.warp.slot, dispatch["pipe"])
         if self.checker is not None:
             self.defined[dispatch["tag"]] = self.checker.dispatched(static, dispatch, flight.word, flight.pred_out)
         if dispatch["op"] <= LAST_INTEGER:

@@ -10,9 +10,8 @@ from warploom.arch.isa import Instruction, Op, Pipe, TimingClass
 from warploom.arch.layout import address
 from warploom.golden_model.dispatch import Dispatcher, OldestFirst
 from warploom.golden_model.observation import shown_by
-from warploom.golden_model.operands.collector import Collector
+from warploom.golden_model.operands.plain_collector import PlainCollector
 from warploom.golden_model.placement import Address
-from warploom.golden_model.register_file.forms import Plain
 from warploom.golden_model.register_file.single import SingleFile
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.words import spread
@@ -131,7 +130,7 @@ def test_a_repeated_operand_is_read_once() -> None:
 def test_dispatch_obeys_intervals_and_credits() -> None:
     config = SmConfig().with_settings(["sfu.credits=1"])
     dispatcher = Dispatcher(config, OldestFirst())
-    collectors = [Collector(index, Plain()) for index in range(4)]
+    collectors = [PlainCollector(index) for index in range(4)]
     common = {"reads": 0, "src0": 255, "src1": 255, "src2": 255, "imm_slot": 3, "imm": 0,
               "warp": 0}
     nowhere = Address(0, 0, 0)

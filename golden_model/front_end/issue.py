@@ -12,6 +12,9 @@ from warploom.golden_model.front_end.stalls import LONG, Stall, Stalls
 from warploom.golden_model.front_end.warps import Follower
 from warploom.golden_model.operands.port import OperandStore
 
+# What is looked up in an `IntEnum` costs as much as a call.
+_PORT, _COLLECTOR = Stall.PORT, Stall.COLLECTOR
+
 
 class Issue:
     """The schedulers, which claim the issue ports in turn: a picker each. Warps are named by their slots; `state` and
@@ -67,7 +70,7 @@ class Issue:
                         tags = self._claim_second(pairs, slot, tags, left)
                         entering = self._served(entering if tags else 0, left, apart)
             elif picker.scope & candidates.ready:
-                stalled.append(Stall.PORT if served & picker.own else Stall.COLLECTOR)
+                stalled.append(_PORT if served & picker.own else _COLLECTOR)
             else:
                 stalled.append(candidates.cause(picker.scope or picker.own, self._empty))
         if stalled or self.stalls.now:

@@ -5,7 +5,6 @@ from typing import Protocol
 
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Scheduler
-from warploom.golden_model.masks import lowest
 
 
 class Picker(Protocol):
@@ -148,8 +147,8 @@ class ByGroup:
 
 def _next(slots: int, last: int) -> int:
     """The next slot of a mask after the last one, cyclically."""
-    after = slots >> last + 1
-    return last + 1 + lowest(after) if after else lowest(slots)
+    after = slots >> last + 1 << last + 1 or slots
+    return (after & -after).bit_length() - 1
 
 
 def slots_of_ports(config: SmConfig) -> list[int]:

@@ -6,6 +6,9 @@ from warploom.golden_model.front_end.hazards import BARRIER, MEMORY, READ, READ_
 from warploom.golden_model.front_end.stalls import READY, Stall
 
 _REGISTERS = 256
+# What is looked up in an `IntEnum` costs as much as a call.
+_BARRIER, _MEMORY, _FENCE, _SCOREBOARD, _WAR = Stall.BARRIER, Stall.MEMORY, Stall.FENCE, Stall.SCOREBOARD, Stall.WAR
+
 _STILL_READ = [1 << READ + register for register in range(_REGISTERS)]
 """The hazard bit of each register that is still to be read."""
 
@@ -29,12 +32,12 @@ class Scoreboard:
         if not blocked:
             return READY
         if blocked >> BARRIER & 1:
-            return Stall.BARRIER
+            return _BARRIER
         if blocked & self._memory[warp]:
-            return Stall.MEMORY
+            return _MEMORY
         if blocked >> MEMORY & 1:
-            return Stall.FENCE
-        return Stall.SCOREBOARD if blocked & ~READ_MASK else Stall.WAR
+            return _FENCE
+        return _SCOREBOARD if blocked & ~READ_MASK else _WAR
 
     def look(self, warp: int, needs: int) -> int:
         """Set the hazards that the warp's next instruction needs clear (0: no instruction yet). Returns the `state`."""

@@ -9,14 +9,12 @@ from warploom.golden_model.records import IssueFields
 
 
 class Steering:
-    """Chooses a pipe when an instruction issues; `dispatched` ends its wait.
-
-    Of each scheduler it counts the instructions that wait for a pipe, if there are shared ones.
-    """
+    """Chooses a pipe when an instruction issues. If there are shared pipes it `counts` the instructions of each
+    scheduler that wait for a pipe; then call `dispatched`, which ends a wait."""
 
     def __init__(self, config: SmConfig) -> None:
         self._schedulers = config.schedulers
-        self._counts = config.shares_pipes
+        self.counts = config.shares_pipes
         self._waiting = [[0] * len(config.pipes) for _ in range(config.schedulers)]
         self._able = _able(config)
         self._latencies = [{COPY, *map(int, pipe.timing_classes)} for pipe in config.pipes]
@@ -26,7 +24,7 @@ class Steering:
         its timing there."""
         pipes = self._able[unit := fields["unit"]][slot]
         pipe = pipes[0]
-        if self._counts:
+        if self.counts:
             waiting = self._waiting[slot % self._schedulers]
             pipe = min(pipes, key=waiting.__getitem__)
             waiting[pipe] += 1
@@ -36,8 +34,7 @@ class Steering:
 
     def dispatched(self, slot: int, pipe: int) -> None:
         """An instruction of the slot's warp was dispatched."""
-        if self._counts:
-            self._waiting[slot % self._schedulers][pipe] -= 1
+        self._waiting[slot % self._schedulers][pipe] -= 1
 
 
 @cache

@@ -35,7 +35,7 @@ def plan(reads: int, source0: int, source1: int, source2: int) -> Plan:
     return Plan(waiting, (fills[0], fills[1], fills[2]))
 
 
-_SLOTS_OF = [[slot for slot in SLOTS if mask >> slot & 1] for mask in range(8)]
+SLOTS_OF = [[slot for slot in SLOTS if mask >> slot & 1] for mask in range(8)]
 """The slots of a mask."""
 
 ALL_COLUMNS = (COLUMNS,) * 3
@@ -115,7 +115,7 @@ class Slots:
         self._filling = self.columns
         self.words[slot] = word
         if filled & filled - 1:
-            for repeating in _SLOTS_OF[filled]:
+            for repeating in SLOTS_OF[filled]:
                 self.words[repeating] = word
 
     def store(self) -> None:
@@ -153,7 +153,7 @@ class WholeSlots(Slots):
 
 
 class Collector(WholeSlots):
-    """A collector that requests operands from the register file, in any stored form.
+    """A collector that requests operands from the register file, in any stored form that has metadata.
 
     `words` hold the outputs of the banks, including bytes that are not stored or not needed; the lanes read `operands`.
     `metadata` are those of the three slots, `needed` the columns that they enable. Within a cycle call `capture` for
@@ -180,7 +180,7 @@ class Collector(WholeSlots):
         self._take(fields, sources, destination, form.fields(written), columns)
         self._reads = [
             (form.ports(sources[slot], metadata[slot]), Read(slot, sources[slot], metadata[slot], needed[slot]))
-            for slot in _SLOTS_OF[self.waiting]]
+            for slot in SLOTS_OF[self.waiting]]
 
     def requests(self) -> dict[Port, Read]:
         """The request at each port: its lowest waiting slot."""
