@@ -74,9 +74,9 @@ INTENSIVE := transpose,backprop,nearest_neighbour
 MANY_BLOCKS := $(INTENSIVE),srad,store_gpu,ray_tracing,scan_large
 FEW_BLOCKS := bfs_levels,binomial,coulombic,laplace3d,matmul,nqueens,nw
 
-# The programs of [HAWS], Table 6.2, whose blocks share data, and two of the others.
+# The programs of [HAWS], Table 6.2, whose blocks share data, and the others.
 SHARING := gemm,two_mm,transpose,jacobi_2d,conv_2d
-NOT_SHARING := histogram,scan
+NOT_SHARING := histogram,scan,walsh,bitonic_sort,mvt
 
 results: $(STAMP)  ## run the experiments and commit their figures to docs/results, for the tables of docs/
 	mkdir -p build/results
@@ -89,6 +89,7 @@ results: $(STAMP)  ## run the experiments and commit their figures to docs/resul
 	for shown in fg_simt fg_simt_cost; do \
 	  $(VENV)/bin/warploom evaluate $$shown --size tiny --json build/results/$$shown.json || exit 1; done
 	$(VENV)/bin/warploom evaluate units --size tiny --json build/results/units_tiny.json
+	$(VENV)/bin/warploom evaluate units --blocks 32 --json build/results/units.json
 	$(VENV)/bin/warploom evaluate locality --workloads $(SHARING) --json build/results/locality.json
 	$(VENV)/bin/warploom evaluate locality --workloads $(NOT_SHARING) --json build/results/locality_type_3.json
 	$(VENV)/bin/warploom evaluate tfet --size tiny --json build/results/tfet_tiny.json

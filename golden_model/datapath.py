@@ -14,7 +14,7 @@ from warploom.golden_model.integer import LAST_INTEGER, Evaluate, IntegerUnit, e
 from warploom.golden_model.lane_activity import LaneActivity
 from warploom.golden_model.observation import Gathered
 from warploom.golden_model.operands.port import OperandStore
-from warploom.golden_model.placement import Address, Placement
+from warploom.golden_model.placement import Placement
 from warploom.golden_model.records import DispatchFields, IssueFields, Result
 from warploom.golden_model.register_file.ports import RegisterFile, Write
 from warploom.golden_model.renaming.counts import Accuracy
@@ -169,7 +169,7 @@ class Datapath:
 
     def _issue(self, issues: Issues) -> None:
         """Instructions are on the issue inputs, in claim order."""
-        operands, affine = self.operands, self.affine
+        operands, affine, addresses = self.operands, self.affine, self._addresses
         for issue in issues:
             if issue is None:
                 continue
@@ -177,19 +177,15 @@ class Datapath:
             if operands.takes(fields):
                 if affine is not None:
                     affine.issued(issue)
-                operands.issue(fields, *self._addresses_of(fields))
+                warp = fields["warp"] << 8
+                a, b, c = warp | fields["src0"], warp | fields["src1"], warp | fields["src2"]
+                operands.issue(fields, (addresses[a], addresses[b], addresses[c]), addresses[warp | fields["dst"]])
 
     def _masked(self, fields: IssueFields, affine: AffineUnit) -> IssueFields:
         """The instruction in the form for the operand store."""
         compact = affine.compact(fields)
         reads = fields["reads"] & ~sum(1 << slot for slot, value in enumerate(compact) if value is not None)
         return {**fields, "reads": reads, "compact": compact}
-
-    def _addresses_of(self, fields: IssueFields) -> tuple[tuple[Address, Address, Address], Address]:
-        """The addresses of an instruction's sources, and of its destination."""
-        warp, addresses = fields["warp"] << 8, self._addresses
-        a, b, c = fields["src0"], fields["src1"], fields["src2"]
-        return (addresses[warp | a], addresses[warp | b], addresses[warp | c]), addresses[warp | fields["dst"]]
 
     def _dispatch(self, port: int, index: int) -> DispatchFields:
         """The fields of a dispatch port for the instruction in a holder: its own, extended."""

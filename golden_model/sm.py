@@ -1,6 +1,7 @@
 """`Sm`: front end, datapath and the units behind it, connected (docs/contract/)."""
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 from warploom.arch.chunks import most_warps
 from warploom.arch.config import SmConfig
@@ -29,6 +30,8 @@ from warploom.golden_model.trace import Traced
 from warploom.golden_model.writeback import result_of
 
 _TAGS = 1 << TAG_BITS
+
+_enters = attrgetter("enters")
 
 
 class Sm:
@@ -164,7 +167,7 @@ class Sm:
         if self._has_pairs:
             self._seconds = self.front_end.seconds
         attempts = self.decisions.attempts([*picked, *self._seconds]) if self._has_plug_in else ()
-        self._entering = [warp for warp in picked if warp.enters] if picked else []
+        self._entering = [*filter(_enters, picked)]
         issue, first_port = self._issues(cycle) if self._entering else ((), 0)
         results, given = self._outside(cycle)
         warps = self._warp_events(cycle, datapath.sweeping) if self._renames else NO_EVENTS

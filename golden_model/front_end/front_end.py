@@ -63,8 +63,7 @@ class FrontEnd:
         the operand store takes them. Schedulers prefer the slots in the mask `preferred`."""
         if self.slept is not None:
             self._issue.wake(cycle)
-        slots = self._issue.select(cycle, tags, operands, preferred)
-        return [self.warps[slot] for slot in slots] if slots else ()
+        return [*map(self.warps.__getitem__, self._issue.select(cycle, tags, operands, preferred))]
 
     def offer_block(self) -> None:
         """A block may be dispatched in the next cycle that is simulated, if one is left."""

@@ -5,7 +5,8 @@ dynamic instructions of its trace.
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -43,7 +44,7 @@ class Walk:
 
     def __init__(self, trace: WarpTrace, exits: np.ndarray) -> None:
         self.live = trace.live
-        self._instructions = _instructions(trace, exits)
+        self._instructions = chain.from_iterable(_instructions(trace, exits))
         self._left: Position | None = None  # where the warp comes back to from a visit
         self._again: deque[Position] = deque()  # instructions before these: the warp has gone back, or has looked ahead
         self.advance()
@@ -97,12 +98,12 @@ class Walk:
         return self._again[0]
 
 
-def _instructions(trace: WarpTrace, exits: np.ndarray) -> Iterator[tuple[int, ...]]:
+def _instructions(trace: WarpTrace, exits: np.ndarray) -> Iterator[Iterable[tuple[int, ...]]]:
     """The members of `Walk` for each instruction, a few at a time, since numbers of Python take much memory."""
     full = (~trace.lanes & _live(trace, exits) == 0).astype(int)
     columns = (trace.pc, trace.lanes, full, trace.pred_in, trace.pred_out, trace.result, trace.address)
     for first in range(0, len(trace), AHEAD):
-        yield from zip(*(column[first : first + AHEAD].tolist() for column in columns), strict=True)
+        yield zip(*(column[first : first + AHEAD].tolist() for column in columns), strict=True)
 
 
 def _live(trace: WarpTrace, exits: np.ndarray) -> np.ndarray:
