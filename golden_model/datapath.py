@@ -8,7 +8,7 @@ from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.arch.isa import Pipe
 from warploom.golden_model.affine.unit import AffineUnit
 from warploom.golden_model.compact import Compact
-from warploom.golden_model.dispatch import Chosen
+from warploom.golden_model.dispatch import Leaving
 from warploom.golden_model.inputs import NO_INPUTS, InputValues, Issues
 from warploom.golden_model.integer import LAST_INTEGER, Evaluate, IntegerUnit, evaluate
 from warploom.golden_model.lane_activity import LaneActivity
@@ -52,7 +52,7 @@ class Datapath:
         self.sent: Sequence[DispatchFields | None] = self._nothing
         self.dispatch: Sequence[DispatchFields | None] = self._nothing
         self.leaving: Sequence[DispatchFields] = ()
-        self._chosen: Chosen = ()  # port and holder of each
+        self._leaving: Leaving = ()  # the same, with their ports and holders
         self._arriving: Sequence[DispatchFields] = ()  # those of `sent`
         self._addresses = Placement(config, stride)
         self._parts = Gathered(register_file, operands, self.queues, affine)
@@ -81,15 +81,16 @@ class Datapath:
         self.done, self.ready = register_file.done, register_file.ready
         if self._store_acts:
             self.done = operands.completed(self.done)
-        chosen = self._chosen = operands.choose()
+        chosen = operands.choose()
         if chosen:
-            dispatch, leaving = [*self._nothing], []
+            dispatch = self.dispatch = [*self._nothing]
+            leaving, fields = self._leaving, self.leaving = [], []
             for port, index in chosen:
                 dispatch[port] = sent = self._dispatch(port, index)
-                leaving.append(sent)
-            self.dispatch, self.leaving = dispatch, leaving
+                leaving.append((port, index, sent))
+                fields.append(sent)
         elif self.leaving:
-            self.dispatch, self.leaving = self._nothing, ()
+            self.dispatch, self._leaving, self.leaving = self._nothing, (), ()
         if self.affine is not None:
             self.affine.settle()
 
@@ -97,8 +98,8 @@ class Datapath:
         """The end of the cycle. Instructions are taken when the operand store does; results of SFU and memory are when
         `ready`."""
         issue, outside, given, attempts, first_port, warps = inputs
-        operands, register_file, leaving, chosen = self.operands, self.register_file, self.leaving, self._chosen
-        for (port, index), sent in zip(chosen, leaving, strict=True):  # before their holders take other instructions
+        operands, register_file, leaving = self.operands, self.register_file, self._leaving
+        for port, index, sent in leaving:  # before their holders take other instructions
             self.lanes.dispatched(port, operands.dispatcher.cycle, sent, operands.holders[index])
         if issue:
             if first_port:
@@ -109,10 +110,10 @@ class Datapath:
         results = self._results(outside)
         register_file.write(operands.results(self.done, results) if self._store_acts else results)
         self.sent = self.dispatch
-        self._arriving = leaving
-        for _, index in chosen:
+        self._arriving = self.leaving
+        for _, index, _ in leaving:
             operands.release(index)
-        operands.dispatcher.step(chosen, leaving, given)
+        operands.dispatcher.step(leaving, given)
         register_file.arbiter.advance()
         if issue or self._store_acts:
             operands.clock(warps)

@@ -13,6 +13,9 @@ from warploom.golden_model.records import DispatchFields, IssueFields
 Chosen = Sequence[tuple[int, int]]
 """The instructions that are dispatched: dispatch port and collector of each, at most one for a port."""
 
+Leaving = Sequence[tuple[int, int, DispatchFields]]
+"""The same, with the fields of each."""
+
 
 class Order(Protocol):
     """The order among collectors whose instruction is ready and whose pipe accepts it."""
@@ -77,7 +80,7 @@ class Dispatcher:
     chooses among the eligible instructions.
 
     The datapath sets `queued`: for each pipe, the number of results in its result queue. Within a cycle call `select`,
-    then `step` with the fields of the chosen instructions and `issued` for the collector that was filled.
+    then `step` with the instructions that were chosen and `issued` for the collector that was filled.
     """
 
     def __init__(self, config: SmConfig, order: Order) -> None:
@@ -123,11 +126,11 @@ class Dispatcher:
         leaving = coming // self._sure if self._sure else 0
         return self.queued[pipe] + coming - leaving <= self._queue[pipe]
 
-    def step(self, chosen: Chosen, leaving: Sequence[DispatchFields], given: int) -> None:
-        """The end of a cycle: `leaving` are the fields of the `chosen` instructions; pipes of the mask `given` get a
-        credit back."""
-        if chosen:
-            self._dispatched(chosen, leaving)
+    def step(self, leaving: Leaving, given: int) -> None:
+        """The end of a cycle in which these instructions are dispatched; pipes of the mask `given` get a credit
+        back."""
+        if leaving:
+            self._dispatched(leaving)
         if given:
             for pipe in range(len(self.credits)):
                 self.credits[pipe] += given >> pipe & 1
@@ -135,9 +138,9 @@ class Dispatcher:
         for pipe in self.sp:
             self.slots[pipe] >>= 1
 
-    def _dispatched(self, chosen: Chosen, leaving: Sequence[DispatchFields]) -> None:
-        """The selected instructions leave their collectors."""
-        for (port, index), fields in zip(chosen, leaving, strict=True):
+    def _dispatched(self, leaving: Leaving) -> None:
+        """Instructions leave their collectors."""
+        for port, index, fields in leaving:
             self._order.left(port, index)
             pipe, timing = fields["pipe"], fields["timing"]
             part = self._parts[pipe][fields["warp"] % self._schedulers]

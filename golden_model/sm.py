@@ -262,13 +262,13 @@ class Sm:
         """Warps have issued."""
         front_end = self.front_end
         for warp in self._entering:
-            self._launch(warp, place=0)
+            self._launch(warp, 0)
         for warp in self._picked:
             front_end.issued(warp)
         for follower in self._seconds:
             self.decisions.come(follower)
             if follower.enters:
-                self._launch(follower.warp, place=1)
+                self._launch(follower.warp, 1)
             front_end.issued(follower.warp)
 
     def _end(self, flight: Flight) -> None:

@@ -101,7 +101,7 @@ class DispatchBench:
         for port, held in chosen.items():
             self._properties(held)
             self._held[selected[port]] = None
-        self._model.step([*selected.items()], [held.fields for held in chosen.values()], self._given)
+        self._model.step([(port, selected[port], held.fields) for port, held in chosen.items()], self._given)
         for pipe in self._owed:
             self._owed[pipe] -= self._given >> pipe & 1
         if self._issue:

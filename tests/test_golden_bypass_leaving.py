@@ -164,7 +164,7 @@ def test_collectors_take_turns() -> None:
     for _ in range(6):
         chosen = dispatcher.select(collectors)
         order += [index for _, index in chosen]
-        dispatcher.step(chosen, [collectors[index].fields for _, index in chosen], given=0)
+        dispatcher.step([(port, index, collectors[index].fields) for port, index in chosen], given=0)
     assert order == [0, 1, 4, 0, 4, 0]  # the only credit of MEM is gone
 
 
@@ -174,7 +174,7 @@ def test_a_write_back_slot_is_given_once() -> None:
     late = SimpleNamespace(fields={"pipe": Pipe.SP, "timing": TimingClass.INT_MAD, "warp": 0}, ready=True)
     soon = SimpleNamespace(fields={"pipe": Pipe.SP, "timing": TimingClass.INT_ADD, "warp": 0}, ready=True)
     assert dispatcher.select([late]) == [(0, 0)]
-    dispatcher.step([(0, 0)], [late.fields], given=0)
+    dispatcher.step([(0, 0, late.fields)], given=0)
     assert dispatcher.select([soon]) == []
     assert dispatcher.select([soon, late]) == [(0, 1)]
 

@@ -143,7 +143,8 @@ def test_dispatch_obeys_intervals_and_credits() -> None:
     for cycle in range(14):
         selected = dispatcher.select(collectors)
         chosen.append([index for _, index in selected])
-        dispatcher.step(selected, [collectors[index].fields for _, index in selected], (cycle == 9) << Pipe.SFU)
+        leaving = [(port, index, collectors[index].fields) for port, index in selected]
+        dispatcher.step(leaving, (cycle == 9) << Pipe.SFU)
         for _, index in selected:
             collectors[index].release()
     # the second SFU instruction waits for the interval of 8 and then for the credit given at the end of cycle 9

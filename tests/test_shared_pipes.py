@@ -46,7 +46,7 @@ def dispatched(config, warps, cycles, *, timing=ADD, pipe=0, ready=None):
         chosen = dispatcher.select(held)
         index = dict(chosen).get(port)
         found.append(None if index is None else held[index].fields["warp"])
-        dispatcher.step(chosen, [held[each].fields for _, each in chosen], 0)
+        dispatcher.step([(port, each, held[each].fields) for port, each in chosen], 0)
     return found
 
 
@@ -116,11 +116,11 @@ def test_how_long_a_scheduler_waits(sharing, most):
     counts, rng = Counter(), random.Random(5)
     since = dict.fromkeys(range(4), 0)
     for _ in range(400):
-        ((_, chosen),) = selected = dispatcher.select(held)
+        ((port, chosen),) = dispatcher.select(held)
         counts[chosen] += 1
         since = {each: 0 if each == chosen else since[each] + 1 for each in since}
         assert most is None or max(since.values()) <= most
-        dispatcher.step(selected, [held[chosen].fields], 0)
+        dispatcher.step([(port, chosen, held[chosen].fields)], 0)
         dispatcher.issued(chosen)  # the next one of the same scheduler, now the youngest
         if rng.random() < 0.3:
             dispatcher.cycle += 1

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 
 from warploom.golden_model.front_end.decisions import ALL_FREE, COUNTS, NO_PORT
-from warploom.golden_model.front_end.stalls import HOLDS, READY, Stall
+from warploom.golden_model.front_end.stalls import HOLDS, READY
 
 
 class Candidates:
@@ -44,7 +44,7 @@ class Candidates:
         assert demand is not None
         return demand // COUNTS
 
-    def cause(self, scope: int, empty: Stall) -> Stall:
+    def cause(self, scope: int, empty: int) -> int:
         """The cause for which the slots of a mask, none of which is ready, do not issue; `empty` if none has an
         instruction."""
         for cause in HOLDS:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from warploom.golden_model.front_end.stalls import Stall
 
-_WAITS = (Stall.MEMORY, Stall.FENCE)
+_MEMORY = int(Stall.MEMORY)
+
+_WAITS = (_MEMORY, int(Stall.FENCE))
 
 
 @dataclass
@@ -41,7 +43,7 @@ class Drowsy:
             self._waking[slot] = self._now + 1 + self._cycles, state
         elif slot in self._waking:
             self._waking[slot] = self._waking[slot][0], state
-        return Stall.MEMORY if slot in self._waking else state
+        return _MEMORY if slot in self._waking else state
 
     def awake(self, cycle: int) -> Iterator[tuple[int, int]]:
         """A cycle begins. Returns the slots that are awake from now on, with their states."""

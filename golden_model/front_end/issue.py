@@ -12,8 +12,7 @@ from warploom.golden_model.front_end.stalls import LONG, Stall, Stalls
 from warploom.golden_model.front_end.warps import Follower
 from warploom.golden_model.operands.port import OperandStore
 
-# What is looked up in an `IntEnum` costs as much as a call.
-_PORT, _COLLECTOR = Stall.PORT, Stall.COLLECTOR
+_COLLECTOR, _PORT, _NO_WARP, _DRAINED = map(int, (Stall.COLLECTOR, Stall.PORT, Stall.NO_WARP, Stall.DRAINED))
 
 
 class Issue:
@@ -22,7 +21,7 @@ class Issue:
 
     def __init__(self, config: SmConfig, decisions: Decisions, pairs: Pairs | None = None) -> None:
         self.stalls = Stalls()
-        self._empty = Stall.NO_WARP  # of a scheduler without any warp
+        self._empty = _NO_WARP  # of a scheduler without any warp
         self.seconds: list[Follower] = []
         """The seconds of the pairs that issue in this cycle."""
         self._decisions, self._pairs = decisions, pairs
@@ -38,7 +37,7 @@ class Issue:
         self.slept = self._drowsy.counts if self._drowsy is not None else None
         self.enter = self._show if self._drowsy is None else self._enter_asleep
         """The state of a slot's next instruction is this one."""
-        self._idle: Sequence[Stall] = ()  # causes of the schedulers' stalls while no warp may issue, if computed
+        self._idle: Sequence[int] = ()  # causes of the schedulers' stalls while no warp may issue, if computed
 
     def select(self, cycle: int, tags: int, operands: OperandStore, preferred: int = 0) -> Sequence[int]:
         """The slots whose warps issue in this cycle, of each port at most one into the datapath. There are so many free
@@ -83,7 +82,7 @@ class Issue:
             for slot, state in self._drowsy.awake(cycle):
                 self._show(slot, state)
 
-    def _causes(self) -> Sequence[Stall]:
+    def _causes(self) -> Sequence[int]:
         """The causes of the schedulers' stalls while no warp may issue."""
         self._idle = [self._candidates.cause(each.scope or each.own, self._empty) for each in self._pickers]
         return self._idle
@@ -135,12 +134,12 @@ class Issue:
     @property
     def drained(self) -> bool:
         """Whether it is known that no block is left."""
-        return self._empty is Stall.DRAINED
+        return self._empty == _DRAINED
 
     def drain(self) -> None:
         """No block is left."""
         self._idle = ()
-        self._empty = Stall.DRAINED
+        self._empty = _DRAINED
 
     def joined(self, slot: int, group: int) -> None:
         """A new warp of a group is in the slot."""

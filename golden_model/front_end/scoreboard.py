@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 
 from warploom.golden_model.front_end.hazards import BARRIER, MEMORY, READ, READ_MASK, Hazards
-from warploom.golden_model.front_end.stalls import READY, Stall
+from warploom.golden_model.front_end.stalls import HOLDS, READY
 
 _REGISTERS = 256
-# What is looked up in an `IntEnum` costs as much as a call.
-_BARRIER, _MEMORY, _FENCE, _SCOREBOARD, _WAR = Stall.BARRIER, Stall.MEMORY, Stall.FENCE, Stall.SCOREBOARD, Stall.WAR
+_WAR, _SCOREBOARD, _MEMORY, _FENCE, _BARRIER = HOLDS
 
 _STILL_READ = [1 << READ + register for register in range(_REGISTERS)]
 """The hazard bit of each register that is still to be read."""

@@ -18,7 +18,8 @@ class Stall(IntEnum):
     DRAINED = 8  # no warp that still has to issue, no block left
 
 
-HOLDS = (Stall.WAR, Stall.SCOREBOARD, Stall.MEMORY, Stall.FENCE, Stall.BARRIER)
+# What a cycle handles are plain numbers: to look up a member of an `IntEnum` costs as much as a call.
+HOLDS = tuple(map(int, (Stall.WAR, Stall.SCOREBOARD, Stall.MEMORY, Stall.FENCE, Stall.BARRIER)))
 """Causes that may hold a warp's next instruction."""
 
 LONG = tuple(map(int, (Stall.MEMORY, Stall.FENCE, Stall.BARRIER)))
@@ -33,10 +34,10 @@ class Stalls:
     they claim ports, or by number if no warp is ready; `counts` are the sums."""
 
     def __init__(self) -> None:
-        self.now: Sequence[Stall] = ()
+        self.now: Sequence[int] = ()
         self.counts = [0] * len(Stall)
 
-    def count(self, now: Sequence[Stall]) -> None:
+    def count(self, now: Sequence[int]) -> None:
         """The causes of a new cycle."""
         self.now = now
         for cause in now:

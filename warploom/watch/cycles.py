@@ -25,7 +25,8 @@ def stalled(sm: Sm, cycle: int) -> list[tuple[int, Stall]]:
     first = turn % count if READY in front_end.states else 0
     picked = {warp.slot % count for warp in sm.issuing}
     idle = [number % count for number in range(first, first + count) if number % count not in picked]
-    return list(zip(idle, front_end.stalls.now, strict=True)) if front_end.stalls.now else []
+    causes = map(Stall, front_end.stalls.now)
+    return list(zip(idle, causes, strict=True)) if front_end.stalls.now else []
 
 
 def waiting(sm: Sm, scheduler: int, cause: Stall) -> list[int]:
