@@ -1,6 +1,7 @@
 """`IntegerUnit`: 32 integer lanes, and the delay line of their results (docs/contract/pipes.md)."""
 
 from collections.abc import Callable
+from typing import Any
 
 from warploom.arch.config import LANES
 from warploom.arch.isa import Op
@@ -8,7 +9,6 @@ from warploom.arch.pipes import PipeConfig
 from warploom.golden_model.lane import FUNCTIONS, decode_modifiers
 from warploom.golden_model.records import DispatchFields, Result
 from warploom.golden_model.words import join, split
-from warploom.golden_model.writeback import result_of
 
 LAST_INTEGER = int(Op.SEL)
 """Operations up to this one execute in the integer lanes."""
@@ -49,11 +49,13 @@ class IntegerUnit:
         self.results: dict[int, Result] = {}  # by the cycle in which they leave
 
     def enter(self, cycle: int, dispatch: DispatchFields) -> None:
-        """An integer operation is at the dispatch port in this cycle."""
-        data, pred = self._evaluate(dispatch)
+        """An integer operation is at the dispatch port in this cycle. Its fields become those of its result, since
+        nobody needs them any more."""
         due = cycle - 1 + self._latency[dispatch["timing"]]
         assert due not in self.results, "two results in one write-back slot"
-        self.results[due] = result_of(dispatch, data, pred)
+        fields: Any = dispatch
+        fields["data"], fields["pred"] = self._evaluate(dispatch)
+        self.results[due] = fields
 
     def next_event(self) -> int | None:
         """The next cycle with a result."""

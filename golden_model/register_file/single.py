@@ -163,7 +163,8 @@ class SingleFile:
         assert latch is not None and written is not None
         bank = latch["bank"]
         self.banks[bank].write_bytes(latch["row"], written.word, written.byte_mask)
-        self.form.write(latch, written.metadata)
+        if written.metadata is not None:
+            self.form.write(latch, written.metadata)
         self.bank_writes[bank] += 1
         if self.meter is not None:
             self.meter.write(written.columns)
