@@ -47,6 +47,8 @@ EVERY = ((1 << COLUMNS) - 1,) * 3
 
 def _sum_of(columns: Sequence[int], slots: int) -> int:
     """The columns of the slots of a mask, in all."""
+    if not slots:
+        return 0
     a, b, c = columns
     return a * (slots & 1) + b * (slots >> 1 & 1) + c * (slots >> 2)
 

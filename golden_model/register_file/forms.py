@@ -82,6 +82,7 @@ class Narrow:
 
     def __init__(self, config: SmConfig) -> None:
         self.mask_buffer, self._entries = MaskBuffer(config), Entries(config)
+        self.restore = width.restore
         self._sides = WarpSides() if config.stores_sides else None
         self._sided = config.alignment in (Alignment.REG, Alignment.WRITE)
 
@@ -107,9 +108,6 @@ class Narrow:
 
     def needed(self, lanes: int, metadata: Sequence[Encoding]) -> Sequence[int]:
         return [_COLUMNS[encoding.width, encoding.left] for encoding in metadata]
-
-    def restore(self, word: int, metadata: Encoding) -> int:
-        return width.restore(word, metadata)
 
     def known_zero(self, metadata: Encoding) -> int:
         return 0

@@ -70,7 +70,7 @@ class SharedFile:
             self.decision, self._writing = self._idle, []
             self.done, self.ready = self._none_done, self._all_ready
             return
-        reads = [read for asked in self._asked.values() for read in asked]
+        reads = [*chain.from_iterable(self._asked.values())]
         decision = self.decision = self.arbiter.decide(writeback.requests(), reads)
         self._writing = self._granted_writes() if writeback.held else []
         if decision.bank_conflicts or decision.opened or writeback.held_back:
@@ -138,18 +138,18 @@ class SharedFile:
         encoding = self.form.encoding
         self._shared.count([(latch["bank"], encoding(written.metadata).width) for _, latch, written in self._writing],
                            decision.reads)
-        return [self._read(read.collector, read) for read in decision.reads]
-
-    def _read(self, client: int, granted: arbiter.Read) -> Grant:
-        asked = self._asked[client]
-        read = asked.pop(granted)
-        if not asked:
-            del self._asked[client]
-        bank, row = read.address.bank, read.address.row
-        self.bank_reads[bank] += 1
-        if self.meter is not None:
-            self.meter.read(read.columns)
-        return client, read, self.banks[bank].read(row)
+        found: list[Grant] = []
+        for granted in decision.reads:
+            bank, client = granted.bank, granted.collector
+            asked = self._asked[client]
+            read = asked.pop(granted)
+            if not asked:
+                del self._asked[client]
+            self.bank_reads[bank] += 1
+            if self.meter is not None:
+                self.meter.read(read.columns)
+            found.append((client, read, self.banks[bank].read(read.address.row)))
+        return found
 
     def write(self, results: Sequence[Result | None]) -> None:
         """Granted latches write; results enter."""
