@@ -1,5 +1,7 @@
 """`Placement`: the physical address of every warp register, cached; and `owners`, the register at each address."""
 
+from collections.abc import Callable
+from operator import itemgetter
 from typing import NamedTuple
 
 from warploom.arch.config import SmConfig
@@ -23,12 +25,12 @@ class Entries:
 
     def __init__(self, config: SmConfig) -> None:
         self._banks, self._divided = config.banks, config.divides_metadata
-
-    def at(self, address: Address) -> tuple[int, int, bool]:
+        self.at: Callable[[Address], tuple[int, int, bool]] = (
+            self._of_group if self._divided else itemgetter(*map(Address._fields.index, ("bank", "row", "left"))))
         """Those of an address, and its side."""
-        if self._divided:
-            return address.group * self._banks + address.bank, address.entry, address.left
-        return address.bank, address.row, address.left
+
+    def _of_group(self, address: Address) -> tuple[int, int, bool]:
+        return address.group * self._banks + address.bank, address.entry, address.left
 
     def of(self, result: Result) -> tuple[int, int]:
         """Those of the register that a result writes."""

@@ -158,7 +158,11 @@ class SharedFile:
             return
         for _, latch, written in self._writing:
             self._store(latch, written)
-        writeback.step(results, self.decision.writes)
+        if writeback.held:
+            writeback.leave(self.ready)
+        for writer, result in enumerate(results):
+            if result is not None:
+                writeback.enter(writer, result)
 
     def _store(self, latch: Result, written: Written) -> None:
         bank = latch["bank"]
