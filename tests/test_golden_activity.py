@@ -13,6 +13,7 @@ from warploom.arch.isa import Op
 from warploom.arch.mechanisms import Gating
 from warploom.golden_model.activity import ColumnMeter
 from warploom.golden_model.observation import shown_by
+from warploom.golden_model.operands.plain_collector import PlainCollector
 from warploom.golden_model.register_file.forms import Packed
 from warploom.golden_model.register_file.width import Encoding
 from warploom.golden_model.sm import Sm
@@ -84,7 +85,7 @@ class Observer:
 
     def _needed(self, collector: Any, slot: int) -> int:
         """Columns of a slot, from the text: one after the other."""
-        metadata = collector.metadata[slot]
+        metadata = None if isinstance(collector, PlainCollector) else collector.metadata[slot]
         narrow = metadata.encoding if isinstance(metadata, Packed) else metadata
         code = narrow if isinstance(narrow, Encoding) else None
         return sum(1 << column for column in range(32) if self._is_needed(collector, slot, column, code))

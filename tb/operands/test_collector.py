@@ -12,8 +12,9 @@ from warploom.arch.interfaces import WARP_BITS, issue_fields
 from warploom.arch.isa import NO_SLOT
 from warploom.arch.layout import rows_per_warp
 from warploom.arch.mechanisms.baseline import FAST
-from warploom.golden_model.operands.plain_collector import PlainCollector
+from warploom.golden_model.assembly import collector_of
 from warploom.golden_model.placement import Address, Placement
+from warploom.golden_model.register_file.forms import form_of
 from warploom.golden_model.register_file.ports import Metadata, Read
 from warploom.tb import runner
 from warploom.tb.addresses import shown
@@ -157,7 +158,7 @@ class CollectorCheck(SlotsCheck):
     """Offers and operands equal the model's too."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
-        super().__init__(ports, checker, coverage, PlainCollector(0))
+        super().__init__(ports, checker, coverage, collector_of(form_of(ports.config), 0))
         self._arriving: Read | None = None  # what was granted in the previous cycle
 
     def offers(self, seen: Observation) -> None:
