@@ -376,6 +376,16 @@ def test_part_of_an_evaluation(tmp_path: Path) -> None:
     assert data(page) == {"charts": {}, "files": {}, "runs": {}}
 
 
+def test_workloads_of_other_machines(tmp_path: Path) -> None:
+    """Workloads of one experiment may run on machines of their own, with settings of other names."""
+    document = copy.deepcopy(EVALUATED)
+    name, of = document["runs"].popitem()
+    document["runs"] |= {name: of, "elsewhere": {f"other {setting}": run for setting, run in of.items()}}
+    page = written(tmp_path / "report.html", document)
+    shown = [rows(table) for table in page.iter("table") if "elsewhere" in rows(table)]
+    assert shown and all(table["elsewhere"] == table[name] for table in shown)
+
+
 def test_names_are_text(tmp_path: Path) -> None:
     hostile = copy.deepcopy(EVALUATED)
     hostile["figures"][0]["title"] = hostile["configuration"]["name"] = "</script><b id=x onclick=y>&amp;"

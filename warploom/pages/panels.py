@@ -195,12 +195,12 @@ def of_stalls(document: Document, slug: str) -> list[Panel]:
 
 
 def of_widths(document: Document, slug: str) -> list[Panel]:
-    """Bytes that register operands need, which are the same under every setting."""
+    """Bytes that register operands need, which are the same under every setting of a workload: those of its first."""
     settings = _settings(document)[:1]
     bytes_ = ["1 byte", "2 bytes", "3 bytes", "4 bytes"]
+    runs = {name: next(iter(of.values())) for name, of in document.runs.items()}
     return [_shares(document, slug, f"Register {what} by bytes", bytes_,
-                    {name: percent(of[setting][f"{key}_widths"]) for name, of in document.runs.items()},
-                    settings=[setting])
+                    {name: percent(of[f"{key}_widths"]) for name, of in runs.items()}, settings=[setting])
             for setting in settings for what, key in (("sources", "source"), ("results", "destination"))]
 
 
