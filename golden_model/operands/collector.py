@@ -178,7 +178,7 @@ class Collector(WholeSlots):
         form = self._form
         *self.metadata, written = metadata
         a, b, c = needed = self.needed = form.needed(fields["lanes"], self.metadata)
-        columns = ALL_COLUMNS if needed is EVERY else (a.bit_count(), b.bit_count(), c.bit_count())
+        columns = a.bit_count(), b.bit_count(), c.bit_count()
         self._take(fields, sources, destination, form.fields(written), columns)
         self._reads = [
             (form.ports(sources[slot], metadata[slot]), Read(slot, sources[slot], metadata[slot], needed[slot]))
