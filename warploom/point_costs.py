@@ -18,7 +18,7 @@ from warploom.arch.config import SmConfig
 from warploom.evaluation.workloads import traces
 from warploom.golden_model.simulate import simulate
 
-EMPTY, SIMULATED = 10_000, 32
+EMPTY, SIMULATED = 10_000, 128
 """Empty points, and simulations."""
 
 

@@ -1,6 +1,7 @@
 """Panels as charts of Plotly. Colours and fonts are the page's (`page.js`): a trace names the number of its colour."""
 
 from collections.abc import Sequence
+from math import asinh
 from textwrap import wrap
 from typing import Any
 
@@ -26,7 +27,7 @@ Json = dict[str, Any]
 
 def chart(panel: Panel) -> Json:
     """A panel's chart."""
-    return bars(panel) if panel.front is None else plot(panel, panel.front)
+    return plot(panel) if panel.marks else bars(panel)
 
 
 def bars(panel: Panel) -> Json:
@@ -37,7 +38,7 @@ def bars(panel: Panel) -> Json:
                          hovermode="closest", dragmode=False, showlegend=len(panel.columns) > 1)
     figure.update_yaxes(title_text=panel.unit, fixedrange=True)
     figure.update_xaxes(type="category", fixedrange=True, showgrid=False, tickmode="array", tickvals=groups,
-                        ticktext=["<br>".join(wrap(group, LABEL)) for group in groups])
+                        ticktext=["<br>".join(wrap(group, LABEL, break_long_words=False)) for group in groups])
     if panel.averages:
         figure.add_vline(x=len(panel.rows) - 0.5, line_dash="dot", line_width=1)
     if panel.base is not None:
@@ -85,34 +86,58 @@ def _width(panel: Panel, groups: int) -> int:
     return max(LEAST, groups * max(GROUP, SPACE + BAR * (1 if panel.stacked else len(panel.columns))))
 
 
-def plot(panel: Panel, front: frozenset[str]) -> Json:
-    """The second column over the first; rows on the front and the others."""
+def plot(panel: Panel) -> Json:
+    """The second column over the first, with a mark for each group of rows."""
     across, up = panel.columns
-    parts = [("on the front", sorted(front)), ("others", [name for name in panel.rows if name not in front])]
     figure = go.Figure([
-        go.Scatter(name=part, mode="markers", x=[panel.rows[name][0] for name in names], text=names,
+        go.Scatter(name=group, mode="markers", x=[panel.rows[name][0] for name in names], text=list(names),
                    y=[panel.rows[name][1] for name in names],
                    marker={"symbol": ("circle", "circle-open")[number], "size": 10}, meta={"colour": (0, 8)[number]},
                    hovertemplate="%{text}<br>%{x:,.4g}, %{y:,.4g}<extra></extra>")
-        for number, (part, names) in enumerate(parts)])
+        for number, (group, names) in enumerate(panel.marks.items())])
+    if panel.alike:
+        known = [value for row in panel.rows.values() for value in row if value]
+        _line(figure, min(known), max(known))
+        figure.update_xaxes(type="log", dtick="D2")
+        figure.update_yaxes(type="log", dtick="D2")
     figure.update_layout(hovermode="closest", dragmode=False, showlegend=True)
     figure.update_xaxes(title_text=across, fixedrange=True)
     figure.update_yaxes(title_text=up, fixedrange=True)
     return _plain(figure, width=0)
 
 
+def _line(figure: go.Figure, least: float, most: float) -> None:
+    """The line on which both axes have the same value."""
+    figure.add_shape(type="line", x0=least, y0=least, x1=most, y1=most, line_dash="dot", line_width=1)
+
+
+TICKS = (-1000, -300, -100, -30, -10, 0, 10, 30, 100, 300, 1000)
+"""The labels of a symmetric logarithmic axis."""
+
+
 def scatter(points: Sequence[tuple[str, str, float, float]]) -> Json:
     """Ours over the published value of each average: part, name, published, ours; with the line on which both are
-    equal."""
+    equal. Both axes are symmetric logarithmic: linear about 0, since values have either sign."""
     parts = list(dict.fromkeys(part for part, *_ in points))
     figure = go.Figure([_scattered(part, number, [point for point in points if point[0] == part])
                         for number, part in enumerate(parts)])
-    least, most = min(0.0, *(x for *_, x, _ in points)), max(x for *_, x, _ in points)
-    figure.add_shape(type="line", x0=least, y0=least, x1=most, y1=most, line_dash="dot", line_width=1)
+    published = [_symmetric(x) for *_, x, _ in points]
+    _line(figure, min(0.0, *published), max(published))
     figure.update_layout(hovermode="closest", dragmode=False, showlegend=True)
-    figure.update_xaxes(title_text="published, %", fixedrange=True)
-    figure.update_yaxes(title_text="ours, %", fixedrange=True)
+    axis = {"tickmode": "array", "tickvals": [_symmetric(tick) for tick in TICKS],
+            "ticktext": [f"{tick:,}" for tick in TICKS], "fixedrange": True}
+    figure.update_xaxes(title_text="published, %", **axis)
+    figure.update_yaxes(title_text="ours, %", **axis)
     return _plain(figure, width=0)
+
+
+LINEAR = 10.0
+"""Below about so many percent a symmetric logarithmic axis is linear."""
+
+
+def _symmetric(value: float) -> float:
+    """The place of a value on the axis."""
+    return asinh(value / LINEAR)
 
 
 MARKS = ("circle", "square", "diamond", "cross", "triangle-up", "star")
@@ -120,10 +145,10 @@ MARKS = ("circle", "square", "diamond", "cross", "triangle-up", "star")
 
 def _scattered(part: str, number: int, points: Sequence[tuple[str, str, float, float]]) -> go.Scatter:
     return go.Scatter(
-        name=part, mode="markers", x=[x for *_, x, _ in points], y=[y for *_, y in points],
-        text=[name for _, name, _, _ in points], marker={"symbol": MARKS[number % len(MARKS)], "size": 9},
-        meta={"colour": number % COLOURS},
-        hovertemplate="%{text}<br>published %{x:.1f} %, ours %{y:.1f} %<extra></extra>",
+        name=part, mode="markers", x=[_symmetric(x) for *_, x, _ in points], y=[_symmetric(y) for *_, y in points],
+        text=[f"{name}<br>published {x:.1f} %, ours {y:.1f} %" for _, name, x, y in points],
+        marker={"symbol": MARKS[number % len(MARKS)], "size": 9}, meta={"colour": number % COLOURS},
+        hovertemplate="%{text}<extra></extra>",
     )
 
 

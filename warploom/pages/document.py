@@ -88,6 +88,12 @@ class Point(msgspec.Struct):
 Record = dict[str, str | float]
 """A row of a table."""
 
+Value = str | float | list[float] | None
+"""What a table of an experiment's own has in a cell."""
+
+Entry = dict[str, Value]
+"""A row of such a table."""
+
 
 class Energy(msgspec.Struct):
     """The energy of the register file under a setting, by part, in percent of that of its baseline."""
@@ -131,6 +137,20 @@ class Document(msgspec.Struct):
     averages: list[Record] = []
     combinations: list[Record] = []
     samples: list[Record] = []
+    table_3: list[Entry] = []
+    engine_units: list[Comparison] = []
+    engine_kinds: list[Entry] = []
+    engine_energy: list[Entry] = []
+    engine_parts: list[Entry] = []
+    by_sm: list[Entry] = []
+    predictions: list[Entry] = []
+    bounds: list[Entry] = []
+    power: list[Entry] = []
+    chip: str = ""
+    programs: list[Entry] = []
+    agreements: list[Entry] = []
+    latencies: list[Entry] = []
+    code: list[Entry] = []
 
     @property
     def preset(self) -> str | None:
@@ -144,9 +164,11 @@ class Document(msgspec.Struct):
 
     @property
     def workloads(self) -> list[str]:
-        """The programs and kernels whose bars the figures have."""
-        return list(dict.fromkeys(name for figure in self.figures for series in figure.series.values()
-                                  for name in series.kernels))
+        """The programs and kernels whose bars the figures have; without figures, those of all groups, or those beside
+        which there is a chip."""
+        drawn = [name for figure in self.figures for series in figure.series.values() for name in series.kernels]
+        grouped = [name for group in self.groups.values() for name in group]
+        return list(dict.fromkeys(drawn or grouped or [str(entry["workload"]) for entry in self.programs]))
 
 
 def read(path: Path) -> Document:

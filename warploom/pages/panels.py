@@ -19,6 +19,9 @@ PROGRAM = "program"
 NONE = "\u2013"
 """The cell of a number that there is not: a dash."""
 
+ON_FRONT = "on the front"
+"""What is said of a machine on the Pareto front."""
+
 PRESSURE = ("issuing", "collector", "port", "other")
 """What schedulers do with their cycles, in the document's *pressure*."""
 
@@ -40,7 +43,8 @@ class Panel:
     """Numbers by row and column. `averages` are further rows; `published` has texts as the source prints them; `links`
     lead from a row to the statistics of its runs, `settings` names these by column; `notes` are columns of text.
     `others` are rows of the table without bars, since their unit is another one. Bars start at `base`, or at 0. A
-    panel with a `front` is a plot of its second column over the first, in which these rows stand out."""
+    panel with `marks` is a plot of its second column over the first, in which each group of rows has a mark of its own;
+    if both are `alike`, its axes are logarithmic, and it has a line on which they are equal."""
 
     key: str
     title: str
@@ -59,7 +63,8 @@ class Panel:
     notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     others: Mapping[str, Values] = field(default_factory=dict)
     base: float | None = None
-    front: frozenset[str] | None = None
+    marks: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    alike: bool = False
 
     @property
     def caption(self) -> str:
@@ -104,7 +109,7 @@ class Panel:
     def described(self) -> str:
         """The chart in words, for who cannot see it."""
         bars = "; ".join(f"{column} {cell}" for column, cell in zip(self.columns, self._summary(), strict=False))
-        kind = "Marks" if self.front is not None else "Stacked bars" if self.stacked else "Bars"
+        kind = "Marks" if self.marks else "Stacked bars" if self.stacked else "Bars"
         kind += "" if self.base is None else f" from {self.base:,.{self.digits}f}"
         return f"{kind}: {self.caption}, by {self.row_name}. {bars}. All numbers are in the table below."
 
@@ -269,10 +274,11 @@ def of_sweep(document: Document, slug: str) -> list[Panel]:
 
 def _plot(slug: str, points: Sequence[Point], across: str, speed: str, value: Callable[[Point], float]) -> Panel:
     names = {", ".join(f"{name}={text}" for name, text in point.values.items()): point for point in points}
-    front = frozenset(name for name, point in names.items() if point.front)
+    front = {name for name, point in names.items() if point.front}
     return Panel(f"{slug}-{identifier(across)}", f"{speed} over {across}", [across, speed],
-                 {name: [value(point), point.speed] for name, point in names.items()}, "machine", "", 3, front=front,
-                 notes={"": ["on the front"], **{name: ["yes" if name in front else "no"] for name in names}})
+                 {name: [value(point), point.speed] for name, point in names.items()}, "machine", "", 3,
+                 marks={ON_FRONT: sorted(front), "others": [name for name in names if name not in front]},
+                 notes={"": [ON_FRONT], **{name: ["yes" if name in front else "no"] for name in names}})
 
 
 def percent(counts: Sequence[float]) -> list[float]:

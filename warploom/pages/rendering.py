@@ -20,7 +20,11 @@ TITLES = {
     "workloads": "What the workloads are made of", "sampling": "Samples of blocks",
     "silicon": "Beside recorded silicon",
     "sweep": "A sweep", "haws": "Hints for order", "characterisation": "Characterisation of programs",
-    "tfet": "CMOS and TFET rows",
+    "tfet": "CMOS and TFET rows", "tfet_sms": "TFET rows of several SMs",
+    "tfet_bounds": "TFET rows: predictions and bounds", "tfet_power": "The rename stage in gates",
+    "fg_simt": "The FG-SIMT engine", "fg_simt_cost": "The FG-SIMT engine in gates",
+    "units": "Execution units that schedulers share", "locality": "Hints for locality",
+    "hardware_units": "Areas and longest paths of single units",
 }
 """Headings of the experiments."""
 

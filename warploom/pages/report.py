@@ -9,7 +9,7 @@ from typing import Any
 from plotly.offline import get_plotlyjs
 
 from warploom.evaluation.published import Published
-from warploom.pages import charts, costs, panels, rendering
+from warploom.pages import charts, costs, listed, panels, rendering
 from warploom.pages.document import SWEEP, Document, checked
 from warploom.pages.links import experiment_command, run_commands
 from warploom.pages.panels import AVERAGE, Panel
@@ -77,7 +77,10 @@ def _part(slug: str, document: Document) -> Part:
              *panels.of_calibration(document, slug), *costs.of_hardware(document, slug),
              *costs.of_overheads(document, slug),
              *panels.of_workloads(document, slug), *panels.of_combinations(document, slug),
-             *panels.of_samples(document, slug), *panels.of_sweep(document, slug)]
+             *panels.of_samples(document, slug), *panels.of_sweep(document, slug),
+             *listed.of_engine(document, slug), *listed.of_engine_costs(document, slug),
+             *listed.of_tfet_rows(document, slug), *listed.of_power(document, slug),
+             *listed.of_silicon(document, slug), *listed.of_code(document, slug)]
     return Part(slug, title, document, shown, details)
 
 
