@@ -1,6 +1,6 @@
 """Assembles the parts that a configuration names."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from warploom.arch.config import SmConfig
@@ -26,7 +26,7 @@ from warploom.golden_model.mascar.owners import OneOwner
 from warploom.golden_model.mascar.saturation import Saturation
 from warploom.golden_model.memory.memory_pipe import MemoryPipe
 from warploom.golden_model.memory.port import LoadStoreUnit
-from warploom.golden_model.operands.collector import Collector
+from warploom.golden_model.operands.collector import Collector, asking_of
 from warploom.golden_model.operands.plain_collector import PlainCollector
 from warploom.golden_model.operands.port import OperandStore
 from warploom.golden_model.operands.slots import SlotStore
@@ -98,9 +98,9 @@ def _operand_store(config: SmConfig, program: Program, register_file: RegisterFi
         return SlotStore(config, register_file, CachedCollector)
     if isinstance(register_file, CorfFile):
         return SlotStore(config, register_file, partial(CorfCollector, config))
-    return SlotStore(config, register_file, partial(collector_of, register_file.form))
+    return SlotStore(config, register_file, collectors_of(register_file.form))
 
 
-def collector_of(form: Form, index: int) -> Collector | PlainCollector:
-    """A collector of registers in a stored form."""
-    return PlainCollector(index) if isinstance(form, Plain) else Collector(index, form)
+def collectors_of(form: Form) -> Callable[[int], Collector | PlainCollector]:
+    """What makes the collectors of registers in a stored form, by their numbers."""
+    return PlainCollector if isinstance(form, Plain) else partial(Collector, form, asking_of(form))

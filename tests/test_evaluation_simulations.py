@@ -12,6 +12,7 @@ from functools import partial
 from itertools import pairwise
 
 import pytest
+from lxml import html
 from work import in_this_process
 
 from warploom import points, store
@@ -187,6 +188,21 @@ def test_several_experiments_have_a_document_each(folder, monkeypatch, capsys):
     assert len(list((out / "tiny").glob("*.svg"))) == 7
     assert document["page"] == str(out / "report.html") and "Fig. 5.8" in (out / "report.html").read_text()
     assert "no synthesis" in capsys.readouterr().out
+
+
+@pytest.mark.long
+def test_experiments_with_all_their_programs_are_a_page(tmp_path):
+    """Those that need seconds to minutes, with programs on GPUs of several makes among them."""
+    names = ["units", "characterisation", "haws", "locality", "tfet", "tfet_sms", "tfet_bounds", "fg_simt", "silicon",
+             "calibration", "placement"]
+    command = [sys.executable, "-m", "warploom.cli", "evaluate", *names, "--quick", "--out", str(tmp_path), "--json",
+               str(path := tmp_path / "all.json")]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    document = json.loads(path.read_text())
+    assert document["failure"] is None and document["documents"].keys() == {*names}
+    page = html.parse(str(tmp_path / "report.html"))
+    for name in names:
+        assert page.find(f".//section[@id='{name}']").find(".//section[@class='panel']") is not None, name
 
 
 @pytest.mark.parametrize(("options", "left_out"), [

@@ -60,7 +60,7 @@ class Taken(NamedTuple):
     register's number does not give it). Metadata of registers that are not named is unspecified."""
 
     fields: IssueFields
-    sources: Sequence[Address]
+    sources: tuple[Address, ...]
     destination: Address
     stored: Sequence[StoredFields]
 

@@ -1,7 +1,5 @@
 """`CachedCollector`: an operand comes from the register file, from its cache, or partly from both."""
 
-from collections.abc import Sequence
-
 from warploom.golden_model.operands.collector import Slots
 from warploom.golden_model.placement import Address
 from warploom.golden_model.records import IssueFields
@@ -18,7 +16,7 @@ class CachedCollector(Slots):
         self.missing = [0, 0, 0]
 
     def issue(
-        self, fields: IssueFields, sources: Sequence[Address], destination: Address, metadata: Sequence[Metadata]
+        self, fields: IssueFields, sources: tuple[Address, ...], destination: Address, metadata: tuple[Metadata, ...]
     ) -> None:
         """The end of the issue cycle: take an instruction, given as the fields of the issue port, and its addresses."""
         self._take(fields, sources, destination)

@@ -59,7 +59,7 @@ class CachedFile:
         self._first = [config.writers[path[0]] for path in config.write_paths]
         self._nothing = self.arbiter.decide((None,) * len(self._paths), [0] * 2 * config.banks)
 
-    def lookup(self, fields: IssueFields, sources: Sequence[Address], destination: Address) -> Sequence[None]:
+    def lookup(self, fields: IssueFields, sources: tuple[Address, ...], destination: Address) -> tuple[None, ...]:
         """Note the reads of an instruction that is issued; there is no metadata."""
         self._warps[destination] = fields["warp"]
         waiting = plan(fields["reads"], *(fields[source] for source in SOURCES)).waiting

@@ -118,6 +118,9 @@ class CoalescingArbiter:
         `writes` holds the request of each writer or `None`; `reads`, in any order, has at most one request for each
         bank, side and collector. What is `held` also holds its write path.
         """
+        latched = len(writes) - writes.count(None)
+        if latched + len(reads) == 1 and held is NOTHING_HELD:  # often
+            return Decision(tuple(map(bool, writes)), tuple(reads), 0, 0)
         written, used = self._write(writes, held)
         if len(reads) > 1:
             reads = sorted(reads, key=self._turn)
@@ -130,8 +133,7 @@ class CoalescingArbiter:
             else:
                 granted.append(read)
                 used = after
-        unwritten = len(writes) - writes.count(None) - written.count(True)
-        blocked = 0
+        unwritten, blocked = latched - written.count(True), 0
         for read in refused:
             blocked += used + resources.of_read(read) & resources.bank_guards > 0
         return Decision(written, tuple(granted), unwritten + blocked, len(refused) - blocked)

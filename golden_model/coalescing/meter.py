@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from warploom.arch.config import SUB_BANKS
-from warploom.golden_model.coalescing.arbiter import Read
+from warploom.golden_model.coalescing.arbiter import Read, Write
 from warploom.golden_model.traffic import Traffic
 
 
@@ -16,10 +16,10 @@ class Meter:
         self.collector_writes = self.operands = self.writes = 0  # the latter two: requests
         self.sub_bank_reads = self.sub_bank_writes = self.slices = 0
 
-    def count(self, writes: Sequence[tuple[int, int]], reads: Sequence[Read]) -> None:
-        """The requests granted in one cycle; a write is its bank and its width in bytes."""
+    def count(self, writes: Sequence[Write], reads: Sequence[Read]) -> None:
+        """The requests granted in one cycle."""
         enabled: dict[int, int] = {}  # sub-banks, by bank
-        for bank, width in writes:
+        for bank, _, width in writes:
             if bank in enabled:
                 self.write_write += 1
                 self.sub_bank_writes += _more(enabled, bank, width)

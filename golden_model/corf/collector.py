@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.golden_model.corf.allocation import Location
-from warploom.golden_model.operands.collector import WholeSlots
+from warploom.golden_model.operands.collector import WholeSlots, sums_of
 from warploom.golden_model.placement import Address
 from warploom.golden_model.records import IssueFields
 from warploom.golden_model.register_file.ports import Port, Read
@@ -23,13 +23,13 @@ class CorfCollector(WholeSlots):
         self._across = config.packs_across
 
     def issue(
-        self, fields: IssueFields, sources: Sequence[Address], destination: Address, metadata: Sequence[Location]
+        self, fields: IssueFields, sources: tuple[Address, ...], destination: Address, metadata: tuple[Location, ...]
     ) -> None:
         """The end of the issue cycle: take an instruction, given as the fields of the issue port, its addresses and the
         locations of its sources."""
         columns = [COLUMNS // SUB_BANKS * location.width if fields["reads"] >> slot & 1 else COLUMNS
                    for slot, location in enumerate(metadata)]
-        self._take(fields, sources, destination, columns=columns)
+        self._take(fields, sources, destination, sums=sums_of(columns))
         self.reads = [Read(slot, sources[slot], location, 0) for slot, location in enumerate(metadata)]
 
     def requests(self) -> dict[Port, Read]:

@@ -50,10 +50,10 @@ class CorfFile:
         self._none_done: list[Result | None] = [None] * len(config.writers)
         self._all_ready = [True] * len(config.writers)
 
-    def lookup(self, fields: IssueFields, sources: Sequence[Address], destination: Address) -> Sequence[Location]:
+    def lookup(self, fields: IssueFields, sources: tuple[Address, ...], destination: Address) -> tuple[Location, ...]:
         """The locations of an instruction's sources."""
         reads, locate = fields["reads"], self.storage.locate
-        return [locate(sources[slot]) if reads >> slot & 1 else NOWHERE for slot in SLOTS]
+        return tuple(locate(sources[slot]) if reads >> slot & 1 else NOWHERE for slot in SLOTS)
 
     def arbitrate(self) -> None:
         """Compute grants, `done` and `ready`."""

@@ -1,7 +1,7 @@
 """`Collector`: holds one instruction until its operands are present (docs/contract/operands.md)."""
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Any, NamedTuple, cast
 
 from warploom.arch.config import COLUMNS
@@ -38,20 +38,18 @@ def plan(reads: int, source0: int, source1: int, source2: int) -> Plan:
 SLOTS_OF = [[slot for slot in SLOTS if mask >> slot & 1] for mask in range(8)]
 """The slots of a mask."""
 
-ALL_COLUMNS = (COLUMNS,) * 3
-"""The number of columns of each slot, without gating."""
-
 EVERY = ((1 << COLUMNS) - 1,) * 3
 """The columns of each slot, without gating."""
 
 
-def _sum_of(columns: Sequence[int], slots: int) -> int:
-    """The columns of the slots of a mask, in all."""
-    if not slots:
-        return 0
+def sums_of(columns: Sequence[int]) -> Sequence[int]:
+    """The columns of the slots of each mask, in all; `columns` are those of each slot."""
     a, b, c = columns
-    return a * (slots & 1) + b * (slots >> 1 & 1) + c * (slots >> 2)
+    return 0, a, b, a + b, c, a + c, b + c, a + b + c
 
+
+ALL_COLUMNS = sums_of((COLUMNS,) * 3)
+"""These sums without gating."""
 
 NOTHING_STORED: StoredFields = {}
 """The metadata of a register if there is only one stored form."""
@@ -72,8 +70,8 @@ class Slots:
 
     `waiting` and `present` are masks over slots, 0 if the collector is free; `fields` are those of the issue port, and
     the address and metadata of the destination; `sources` and `words` hold each slot's address and 1024-bit word.
-    `columns` is the number of columns of each slot that take its operand or constant, and `columns_stored` the number
-    of columns stored since reset. It `renews` its requests after a grant if this may let it request another slot.
+    `columns_stored` is the number of columns that have taken an operand or a constant since reset. It `renews` its
+    requests after a grant if this may let it request another slot.
     """
 
     observed = ("busy", "waiting", "present")
@@ -85,25 +83,30 @@ class Slots:
         self.waiting = self.present = 0
         self.fields = cast(DispatchFields, {})
         self._fills = (0, 0, 0)
-        self.sources: Sequence[Address] = ()
+        self.sources: tuple[Address, ...] = ()
         self.words = [0, 0, 0]
-        self.columns: Sequence[int] = ALL_COLUMNS
         self.columns_stored = 0
+        self._sums: Sequence[int] = ALL_COLUMNS  # by mask of slots: their columns that take operand or constant
         self._filled = 0  # slots that operands fill at the end of this cycle
-        self._filling: Sequence[int] = ALL_COLUMNS  # the columns of each that they fill
+        self._filling: Sequence[int] = ALL_COLUMNS  # the columns that they fill
+
+    @property
+    def columns(self) -> Sequence[int]:
+        """The number of columns of each slot that take its operand or constant."""
+        return self._sums[0b001], self._sums[0b010], self._sums[0b100]
 
     def _take(
-        self, fields: IssueFields, sources: Sequence[Address], destination: Address,
-        stored: StoredFields = NOTHING_STORED, columns: Sequence[int] = ALL_COLUMNS,
+        self, fields: IssueFields, sources: tuple[Address, ...], destination: Address,
+        stored: StoredFields = NOTHING_STORED, sums: Sequence[int] = ALL_COLUMNS,
     ) -> None:
-        """Hold an instruction. `stored` are the metadata of its destination."""
+        """Hold an instruction. `stored` are the metadata of its destination; `sums` are of its columns (`sums_of`)."""
         self.busy = True
         self.fields = extended(fields, destination, stored)
         reads, imm_slot = fields["reads"], fields["imm_slot"]
         self.waiting, self._fills = plan(reads, fields["src0"], fields["src1"], fields["src2"])
         present = self.present = ALL_SLOTS & ~reads
-        self.sources, self.columns = sources, columns
-        self.columns_stored += COLUMNS * present.bit_count() if columns is ALL_COLUMNS else _sum_of(columns, present)
+        self.sources, self._sums = sources, sums
+        self.columns_stored += sums[present]
         self._filled &= reads
         self.words = [0, 0, 0]
         if imm_slot < 3:
@@ -114,7 +117,7 @@ class Slots:
         filled = self._fills[slot]
         self.present |= filled
         self._filled |= filled
-        self._filling = self.columns
+        self._filling = self._sums
         self.words[slot] = word
         if filled & filled - 1:
             for repeating in SLOTS_OF[filled]:
@@ -122,8 +125,7 @@ class Slots:
 
     def store(self) -> None:
         """The end of a cycle in which operands arrived: they are stored, except where a constant is taken."""
-        columns, filled = self._filling, self._filled
-        self.columns_stored += COLUMNS * filled.bit_count() if columns is ALL_COLUMNS else _sum_of(columns, filled)
+        self.columns_stored += self._filling[self._filled]
         self._filled = 0
 
     @property
@@ -154,51 +156,99 @@ class WholeSlots(Slots):
         self._fill(read.key, word)
 
 
+class Requests(NamedTuple):
+    """The request at each port, its lowest waiting slot, and whether one of them keeps another slot waiting."""
+
+    reads: Mapping[Port, Read]
+    conflict: bool
+
+
+class Asking(NamedTuple):
+    """What an instruction asks of the register file. `needed` has the columns that each slot enables, `sums` how many
+    (`sums_of`); `reads` the ports and the read of each slot that waits, lowest first; `first` the requests of all of
+    these."""
+
+    needed: Sequence[int]
+    sums: Sequence[int]
+    reads: Sequence[tuple[Sequence[Port], Read]]
+    first: Requests
+
+
+NOTHING_ASKED = Asking((), (), (), Requests({}, False))
+
+Asker = Callable[[int, int, tuple[Address, ...], tuple[Metadata, ...]], Asking]
+"""What `asking_of` makes."""
+
+
+def asking_of(form: Form) -> Asker:
+    """The function that tells what the slots of the mask `waiting` ask, of registers in this form, for the executing
+    lanes. Cached, since warps come to the same instructions again."""
+
+    @lru_cache(maxsize=1 << 14)
+    def asking(waiting: int, lanes: int, sources: tuple[Address, ...], metadata: tuple[Metadata, ...]) -> Asking:
+        needed = form.needed(lanes, metadata)
+        reads = [(form.ports(sources[slot], metadata[slot]), Read(slot, sources[slot], metadata[slot], needed[slot]))
+                 for slot in SLOTS_OF[waiting]]
+        return Asking(needed, sums_of([mask.bit_count() for mask in needed]), reads, requests_of(waiting, reads))
+
+    return asking
+
+
+def requests_of(waiting: int, reads: Sequence[tuple[Sequence[Port], Read]]) -> Requests:
+    """The requests of waiting slots: each at the first of its ports that no lower slot has."""
+    found: dict[Port, Read] = {}
+    conflict = False
+    for ports, read in reads:
+        if waiting >> read.key & 1:
+            port = ports[0]
+            if port in found:
+                conflict = True
+                free = [other for other in ports if other not in found]
+                if not free:
+                    continue
+                port = free[0]
+            found[port] = read
+    return Requests(found, conflict)
+
+
 class Collector(WholeSlots):
     """A collector that requests operands from the register file, in any stored form that has metadata.
 
     `words` hold the outputs of the banks, including bytes that are not stored or not needed; the lanes read `operands`.
     `metadata` are those of the three slots, `needed` the columns that they enable. Within a cycle call `capture` for
-    the grants of the previous cycle, then `grant`, then `release` or `issue`.
+    the grants of the previous cycle, then `grant`, then `release` or `issue`. What an instruction asks it learns from
+    `asking` (`asking_of`), which the collectors of a register file share.
     """
 
-    def __init__(self, index: int, form: Form) -> None:
+    def __init__(self, form: Form, asking: Asker, index: int) -> None:
         super().__init__(index)
-        self.metadata: Sequence[Metadata] = ()
-        self.needed: Sequence[int] = ()
-        self._form = form
-        self._reads: Sequence[tuple[Sequence[Port], Read]] = ()  # ports and read of each slot that reads, lowest first
+        self.metadata: tuple[Metadata, ...] = ()
+        self._form, self._ask = form, asking
+        self._asked = NOTHING_ASKED
+        self._at_first = 0  # the slots that wait when an instruction is taken
+
+    @property
+    def needed(self) -> Sequence[int]:
+        """The columns that each slot enables."""
+        return self._asked.needed
 
     def issue(
-        self, fields: IssueFields, sources: Sequence[Address], destination: Address, metadata: Sequence[Metadata]
+        self, fields: IssueFields, sources: tuple[Address, ...], destination: Address, metadata: tuple[Metadata, ...]
     ) -> None:
         """The end of the issue cycle: take an instruction, given as the fields of the issue port, its addresses and the
         metadata of its slots and, last, of its destination. The fields are extended by what belongs to the
         destination."""
-        form = self._form
-        *self.metadata, written = metadata
-        a, b, c = needed = self.needed = form.needed(fields["lanes"], self.metadata)
-        columns = a.bit_count(), b.bit_count(), c.bit_count()
-        self._take(fields, sources, destination, form.fields(written), columns)
-        self._reads = [
-            (form.ports(sources[slot], metadata[slot]), Read(slot, sources[slot], metadata[slot], needed[slot]))
-            for slot in SLOTS_OF[self.waiting]]
+        read = self.metadata = metadata[:-1]
+        waiting = self._at_first = plan(fields["reads"], fields["src0"], fields["src1"], fields["src2"]).waiting
+        asked = self._asked = self._ask(waiting, fields["lanes"], sources, read)
+        self._take(fields, sources, destination, self._form.fields(metadata[-1]), asked.sums)
 
-    def requests(self) -> dict[Port, Read]:
-        """The request at each port: its lowest waiting slot."""
-        found: dict[Port, Read] = {}
-        waiting, self.renews = self.waiting, False
-        for ports, read in self._reads:
-            if waiting >> read.key & 1:
-                port = ports[0]
-                if port in found:
-                    self.renews = True
-                    free = [other for other in ports if other not in found]
-                    if not free:
-                        continue
-                    port = free[0]
-                found[port] = read
-        return found
+    def requests(self) -> Mapping[Port, Read]:
+        """The request at each port."""
+        asked = self._asked
+        reads, self.renews = (asked.first if self.waiting == self._at_first
+                              else requests_of(self.waiting, asked.reads))
+        return reads
 
     def operands(self) -> tuple[int, int, int]:
         """The three operands for the lanes, if ready."""

@@ -1,24 +1,16 @@
 """`PlainCollector`: a collector of registers that are stored as whole words (docs/contract/operands.md)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import NamedTuple
 
-from warploom.golden_model.operands.collector import EVERY, SLOTS_OF, WholeSlots
+from warploom.golden_model.operands.collector import EVERY, SLOTS_OF, Requests, WholeSlots
 from warploom.golden_model.placement import Address
 from warploom.golden_model.records import IssueFields
 from warploom.golden_model.register_file.ports import Port, Read
 
 
-class Requests(NamedTuple):
-    """The request at each port, its lowest waiting slot, and whether one of them keeps another slot waiting."""
-
-    reads: Mapping[Port, Read]
-    conflict: bool
-
-
 @lru_cache(maxsize=1 << 14)
-def requests_of(waiting: int, *sources: Address) -> Requests:
+def _requests_of(waiting: int, *sources: Address) -> Requests:
     """The requests of waiting slots for whole words. Cached, since warps come to the same instructions again."""
     highest_first = reversed(SLOTS_OF[waiting])
     reads = {(sources[slot].bank, 0): Read(slot, sources[slot], None, EVERY[slot]) for slot in highest_first}
@@ -29,14 +21,14 @@ class PlainCollector(WholeSlots):
     """A collector that requests whole words. For what calls it when see `Collector`; there are no metadata."""
 
     def issue(
-        self, fields: IssueFields, sources: Sequence[Address], destination: Address, metadata: Sequence[None]
+        self, fields: IssueFields, sources: tuple[Address, ...], destination: Address, metadata: tuple[None, ...]
     ) -> None:
         """The end of the issue cycle: take an instruction."""
         self._take(fields, sources, destination)
 
     def requests(self) -> Mapping[Port, Read]:
         """The request at each port."""
-        reads, self.renews = requests_of(self.waiting, *self.sources)
+        reads, self.renews = _requests_of(self.waiting, *self.sources)
         return reads
 
     def operands(self) -> tuple[int, int, int]:

@@ -66,7 +66,7 @@ class OperandStore(Protocol):
     def choose(self) -> Chosen:
         """What is dispatched in this cycle."""
 
-    def issue(self, fields: IssueFields, sources: Sequence[Address], destination: Address) -> None:
+    def issue(self, fields: IssueFields, sources: tuple[Address, ...], destination: Address) -> None:
         """An instruction is taken, with the addresses of its registers."""
 
     def read(self) -> None:

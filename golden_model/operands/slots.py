@@ -103,7 +103,7 @@ class SlotStore:
 
     # ------------------------------------------------------------------ the end of a cycle
 
-    def issue(self, fields: IssueFields, sources: Sequence[Address], destination: Address) -> None:
+    def issue(self, fields: IssueFields, sources: tuple[Address, ...], destination: Address) -> None:
         """An instruction is taken, with the addresses of its registers."""
         if self._addresses and self._is_addressed(fields):
             holder = self._slot(fields)

@@ -122,7 +122,7 @@ class WindowStore:
 
     # ------------------------------------------------------------------ the end of a cycle
 
-    def issue(self, fields: IssueFields, sources: Sequence[Address], destination: Address) -> None:
+    def issue(self, fields: IssueFields, sources: tuple[Address, ...], destination: Address) -> None:
         """An instruction is taken, with the addresses of its registers."""
         form = self._file.form
         stored = [form.fields(metadata) for metadata in self._file.lookup(fields, sources, destination)]

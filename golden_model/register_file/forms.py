@@ -42,7 +42,7 @@ class Plain:
 
     shown = ()
 
-    def lookup(self, fields: IssueFields, sources: Sequence[Address], destination: Address) -> Sequence[None]:
+    def lookup(self, fields: IssueFields, sources: tuple[Address, ...], destination: Address) -> tuple[None, ...]:
         """See `Form`, here and below."""
         return _NONE
 
@@ -86,11 +86,11 @@ class Narrow:
         self._sides = WarpSides() if config.stores_sides else None
         self._sided = config.alignment in (Alignment.REG, Alignment.WRITE)
 
-    def lookup(self, fields: IssueFields, sources: Sequence[Address], destination: Address) -> Sequence[Encoding]:
+    def lookup(self, fields: IssueFields, sources: tuple[Address, ...], destination: Address) -> tuple[Encoding, ...]:
         reads, read, at = fields["reads"], self.mask_buffer.read, self._entries.at
-        encodings = [read(*at(sources[slot])) if reads >> slot & 1 else NO_REGISTER for slot in SLOTS]
-        encodings.append(read(*at(destination)) if fields["writes"] else NO_REGISTER)
-        return encodings
+        a, b, c = sources
+        return (read(*at(a)) if reads & 1 else NO_REGISTER, read(*at(b)) if reads & 2 else NO_REGISTER,
+                read(*at(c)) if reads & 4 else NO_REGISTER, read(*at(destination)) if fields["writes"] else NO_REGISTER)
 
     def fields(self, metadata: Encoding) -> StoredFields:
         return metadata.fields
@@ -115,9 +115,8 @@ class Narrow:
     def renew(self, result: Result) -> Written:
         old, full = Encoding.of(result), bool(result["full"])
         side = self._sides.take(result["warp"]) if self._sides is not None and full else old.left
-        stored = width.renew(old, result["data"], result["lanes"], full, side)
-        encoding = stored.encoding
-        return Written(encoding, stored.word, stored.byte_mask, _COLUMNS[encoding.width, encoding.left])
+        encoding, word, byte_mask = width.renew(old, result["data"], result["lanes"], full, side)
+        return Written(encoding, word, byte_mask, _COLUMNS[encoding.width, encoding.left])
 
     def write(self, result: Result, metadata: Encoding) -> None:
         self.mask_buffer.write(*self._entries.of(result), metadata)
@@ -140,7 +139,7 @@ class ZeroMasked:
         self._entries = Entries(config)
         self.shown = [name for name, _ in zero_fields(config)]
 
-    def lookup(self, fields: IssueFields, sources: Sequence[Address], destination: Address) -> Sequence[Zero]:
+    def lookup(self, fields: IssueFields, sources: tuple[Address, ...], destination: Address) -> tuple[Zero, ...]:
         entries = [self._entries.at(address)[:2] for address in (*sources, destination)]
         return _zeros(self.zero_buffer, self._rules, fields, entries, _RIGHT)
 
@@ -189,12 +188,12 @@ class NarrowZeroMasked:
         self._names = [name for name, _ in zero_fields(config)]
         self.shown = (*self._narrow.shown, *self._names)
 
-    def lookup(self, fields: IssueFields, sources: Sequence[Address], destination: Address) -> Sequence[Packed]:
+    def lookup(self, fields: IssueFields, sources: tuple[Address, ...], destination: Address) -> tuple[Packed, ...]:
         encodings = self._narrow.lookup(fields, sources, destination)
         lefts = [encoding.left for encoding in encodings]
         entries = [self._entries.at(address)[:2] for address in (*sources, destination)]
         zeros = _zeros(self.zero_buffer, self._rules, fields, entries, lefts)
-        return list(map(Packed, encodings, zeros))
+        return tuple(map(Packed, encodings, zeros))
 
     def fields(self, metadata: Packed) -> StoredFields:
         zero = dict(zip(self._names, metadata.zero, strict=False))
@@ -238,7 +237,7 @@ class NarrowZeroMasked:
 def _zeros(
     buffer: ZeroBuffer, rules: LaneOrder | Interleaved, fields: IssueFields, entries: Sequence[tuple[int, int]],
     lefts: Sequence[bool],
-) -> list[Zero]:
+) -> tuple[Zero, ...]:
     """What is known of the registers of an instruction, on these sides; of a slot that reads none, what its constant
     tells."""
     reads, imm_slot = fields["reads"], fields["imm_slot"]
@@ -247,7 +246,7 @@ def _zeros(
         else rules.constant(fields["imm"] if imm_slot == slot else 0) for slot in SLOTS
     ]
     zeros.append(buffer.read(*entries[-1], lefts[-1]) if fields["writes"] else NOTHING_KNOWN)
-    return zeros
+    return tuple(zeros)
 
 
 def _known(fields: StoredFields | Result) -> Zero:

@@ -58,7 +58,7 @@ class Write(NamedTuple):
 class Form(Protocol):
     """A stored form of warp registers: the only code that depends on the meaning of the stored bytes."""
 
-    def lookup(self, fields: IssueFields, sources: Sequence[Address], destination: Address) -> Sequence[Metadata]:
+    def lookup(self, fields: IssueFields, sources: tuple[Address, ...], destination: Address) -> tuple[Metadata, ...]:
         """The metadata of an instruction's registers: of each slot, also of one that reads none, and of the
         destination."""
 
@@ -150,7 +150,7 @@ class RegisterFile(Protocol):
     def quiet(self) -> bool:
         """Whether nothing is requested, and all latches are empty."""
 
-    def lookup(self, fields: IssueFields, sources: Sequence[Address], destination: Address) -> Sequence[Metadata]:
+    def lookup(self, fields: IssueFields, sources: tuple[Address, ...], destination: Address) -> tuple[Metadata, ...]:
         """The metadata of an issued instruction's registers: of its slots and, last, of its destination."""
 
     def arbitrate(self) -> None:

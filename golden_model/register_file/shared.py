@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from itertools import chain
+from itertools import chain, compress
+from typing import cast
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import SIDES
@@ -55,7 +56,8 @@ class SharedFile:
         ports = [f"{bank}_{side}" for bank in banks for side in SIDES]
         self._parts = Gathered(self.arbiter, self.writeback)
         self.observed = (*self._parts.observed, *names_of_accesses(ports, _ACCESS, banks if gated else ()))
-        self._asked: dict[int, dict[arbiter.Read, Read]] = {}  # by client
+        self._asked: dict[arbiter.Read, Read] = {}
+        self._of_client: dict[int, Sequence[arbiter.Read]] = {}  # requests of each, those that have ended among them
         self._writing: list[tuple[int, Result, Written]] = []  # of the latches that are granted
         self._none_done: list[Result | None] = [None] * len(config.writers)
         self._all_ready = [True] * len(config.writers)
@@ -70,9 +72,11 @@ class SharedFile:
             self.decision, self._writing = self._idle, []
             self.done, self.ready = self._none_done, self._all_ready
             return
-        reads = [*chain.from_iterable(self._asked.values())]
-        decision = self.decision = self.arbiter.decide(writeback.requests(), reads)
-        self._writing = self._granted_writes() if writeback.held else []
+        decision = self.decision = self.arbiter.decide(writeback.requests(), [*self._asked])
+        if not writeback.held:
+            self._writing, self.done, self.ready = [], self._none_done, self._all_ready
+            return
+        self._writing = self._granted_writes()
         if decision.bank_conflicts or decision.opened or writeback.held_back:
             self.done, self.ready = writeback.done(decision.writes), writeback.ready(decision.writes)
         else:  # every write is granted
@@ -90,7 +94,7 @@ class SharedFile:
 
     def _reads_slowly(self, read: arbiter.Read) -> bool:
         """Whether a request is for a slow row."""
-        return self._asked[read.collector][read].address.row >= self._slow
+        return self._asked[read].address.row >= self._slow
 
     def _requested(self, result: Result, written: Written) -> arbiter.Write:
         """The request of a write to the arbiter."""
@@ -118,33 +122,31 @@ class SharedFile:
 
     def request(self, client: int, reads: Mapping[Port, Read]) -> None:
         """Set the requests of a client from the next cycle on."""
-        encoding = self.form.encoding
-        if reads:
-            self._asked[client] = {
-                _request(bank, side, client, encoding(read.metadata).width): read
-                for (bank, side), read in reads.items()
-            }
-        else:
-            self._asked.pop(client, None)
+        encoding, asked = self.form.encoding, self._asked
+        for request in self._of_client.get(client, ()):
+            asked.pop(request, None)
+        requests = self._of_client[client] = []
+        for (bank, side), read in reads.items():
+            request = _request(bank, side, client, encoding(read.metadata).width)
+            asked[request] = read
+            requests.append(request)
 
     def grants(self) -> Sequence[Grant]:
         """The grants of clients, with the bytes that they get. These requests end."""
-        decision = self.decision
-        self.bank_conflicts += self.writeback.held_back.bit_count()
+        decision, writeback = self.decision, self.writeback
+        if writeback.held_back:
+            self.bank_conflicts += writeback.held_back.bit_count()
         if decision is self._idle:
             return ()
         self.bank_conflicts += decision.bank_conflicts
         self.port_conflicts += decision.port_conflicts
-        encoding = self.form.encoding
-        self._shared.count([(latch["bank"], encoding(written.metadata).width) for _, latch, written in self._writing],
-                           decision.reads)
+        reads = decision.reads
+        writes = cast(list[arbiter.Write], [*compress(writeback.requests(), decision.writes)])
+        self._shared.count(writes, reads)
         found: list[Grant] = []
-        for granted in decision.reads:
-            bank, client = granted.bank, granted.collector
-            asked = self._asked[client]
-            read = asked.pop(granted)
-            if not asked:
-                del self._asked[client]
+        for granted in reads:
+            bank, _, client, _ = granted
+            read = self._asked.pop(granted)
             self.bank_reads[bank] += 1
             if self.meter is not None:
                 self.meter.read(read.columns)
@@ -180,7 +182,7 @@ class SharedFile:
 
     def observe(self) -> Sequence[int]:
         """The values of arbiter and write latches, and the access of each side of each bank."""
-        reads = [(read, self._asked[read.collector][read]) for read in self.decision.reads]
+        reads = [(read, self._asked[read]) for read in self.decision.reads]
         accesses = [_IDLE] * (len(SIDES) * len(self.banks))
         for read, asked in reads:
             accesses[len(SIDES) * read.bank + read.side] = (1, 0, asked.address.row, read.collector, read.mask)

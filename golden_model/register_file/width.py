@@ -18,6 +18,7 @@ _ONES = broadcast(0xFFFFFFFF)
 _SIGNS = broadcast(1 << 31)
 _BYTE = [broadcast(0xFF << 8 * byte) for byte in range(BYTES)]
 _BELOW = [broadcast((1 << 8 * width) - 1) for width in range(BYTES + 1)]  # the bytes below a width, in every lane
+_ABOVE = [_ONES & ~below for below in _BELOW]
 _FILL = [0, _ONES]  # by sign
 
 
@@ -87,8 +88,8 @@ def renew(old: Encoding, word: int, lanes: int, full: bool, side: bool) -> Store
 
 def restore(word: int, encoding: Encoding) -> int:
     """The word that is read: the stored bytes, and copies of the sign above them."""
-    stored = _BELOW[encoding.width]
-    return word & stored | _FILL[encoding.sign] & ~stored
+    width, sign, _ = encoding
+    return word if width == BYTES else word & _BELOW[width] | _ABOVE[width] if sign else word & _BELOW[width]
 
 
 @lru_cache(maxsize=1 << 16)

@@ -25,7 +25,7 @@ class Held(NamedTuple):
     """An instruction in the stage, with the virtual addresses of its registers."""
 
     fields: IssueFields
-    sources: Sequence[Address]
+    sources: tuple[Address, ...]
     destination: Address
 
 
@@ -198,7 +198,7 @@ class RenameStage:
 
     # ------------------------------------------------------------------ the end of a cycle
 
-    def issue(self, fields: IssueFields, sources: Sequence[Address], destination: Address) -> None:
+    def issue(self, fields: IssueFields, sources: tuple[Address, ...], destination: Address) -> None:
         """An instruction enters the stage."""
         self._entering = Held(fields, sources, destination)
 
@@ -238,8 +238,8 @@ class RenameStage:
         if leaving.written is not None:
             destination = destination._replace(row=leaving.written.row)
             self._write(held, leaving.written)
-        sources = [source if row is None else source._replace(row=row)
-                   for source, row in zip(held.sources, leaving.rows, strict=True)]
+        sources = tuple(source if row is None else source._replace(row=row)
+                        for source, row in zip(held.sources, leaving.rows, strict=True))
         self._held = None
         given = leaving.written is not None and leaving.written.giver is not None
         self.operands.issue({**held.fields, "releases": leaving.releases, "given": given}, sources, destination)

@@ -219,7 +219,7 @@ class CollectorBench:
         stored: list[StoredFields] = [{}] * 4
         if self._coalescing:
             stored = list(self._fields("early", seen).values())
-        return Taken(self._fields("issue", seen), sources, destination, stored)
+        return Taken(self._fields("issue", seen), tuple(sources), destination, stored)
 
     def _fields(self, port: str, seen: Observation) -> Any:
         return self._codecs[f"instruction__{port}"].unpack(seen[f"instruction__{port}"])

@@ -12,7 +12,7 @@ from warploom.arch.isa import NO_SLOT
 from warploom.arch.mechanisms import Alignment
 from warploom.arch.mechanisms.baseline import FAST
 from warploom.golden_model.byte_order import from_sub_banks
-from warploom.golden_model.operands.collector import Collector
+from warploom.golden_model.operands.collector import Collector, asking_of
 from warploom.golden_model.placement import Address
 from warploom.golden_model.register_file.forms import NO_REGISTER
 from warploom.golden_model.register_file.ports import Port, Read
@@ -79,7 +79,7 @@ class CoalescingCollectorCheck(SlotsCheck):
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._form = SharedFile(ports.config).form
-        super().__init__(ports, checker, coverage, Collector(0, self._form))
+        super().__init__(ports, checker, coverage, Collector(self._form, asking_of(self._form), 0))
         self._arriving: list[Read] = []  # granted in the previous cycle
         self._may_change = [15] * 3  # slices of each slot that may differ from those of the previous cycle
         self._words = [0] * 3

@@ -84,7 +84,7 @@ class GatedSlotsCheck(SlotsCheck):
         if self._taken is not None:
             fields, sources, destination, metadata = self._taken
             known = self.known(metadata, self._found(fields, self._zeros(seen, "instruction__late")))
-            self._model.issue(fields, sources, destination, known)
+            self._model.issue(fields, tuple(sources), destination, tuple(known))
             self._taken = None
         super().__call__(seen)
         self._present = ALL_SLOTS if seen["take"] else seen["present"]

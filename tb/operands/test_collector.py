@@ -12,7 +12,7 @@ from warploom.arch.interfaces import WARP_BITS, issue_fields
 from warploom.arch.isa import NO_SLOT
 from warploom.arch.layout import rows_per_warp
 from warploom.arch.mechanisms.baseline import FAST
-from warploom.golden_model.assembly import collector_of
+from warploom.golden_model.assembly import collectors_of
 from warploom.golden_model.placement import Address, Placement
 from warploom.golden_model.register_file.forms import form_of
 from warploom.golden_model.register_file.ports import Metadata, Read
@@ -133,7 +133,7 @@ class SlotsCheck:
         self, fields: dict[str, Any], sources: list[Address], destination: Address, metadata: Sequence[Metadata]
     ) -> None:
         """The model takes an instruction."""
-        self._model.issue(fields, sources, destination, metadata)
+        self._model.issue(fields, tuple(sources), destination, tuple(metadata))
 
     def _properties(self, seen: Observation) -> None:
         self.checker.holds("no slot waits and is present", not seen["waiting"] & seen["present"])
@@ -158,7 +158,7 @@ class CollectorCheck(SlotsCheck):
     """Offers and operands equal the model's too."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
-        super().__init__(ports, checker, coverage, collector_of(form_of(ports.config), 0))
+        super().__init__(ports, checker, coverage, collectors_of(form_of(ports.config))(0))
         self._arriving: Read | None = None  # what was granted in the previous cycle
 
     def offers(self, seen: Observation) -> None:

@@ -21,7 +21,7 @@ from warploom.arch.interfaces import (
 from warploom.arch.isa import NO_SLOT, Instruction, Op
 from warploom.arch.layout import rows_per_warp
 from warploom.arch.mechanisms.baseline import FAST, PAIRS, SETS_BY_PIPE
-from warploom.golden_model.assembly import collector_of
+from warploom.golden_model.assembly import collectors_of
 from warploom.golden_model.byte_order import to_sub_banks
 from warploom.golden_model.datapath import Datapath
 from warploom.golden_model.inputs import Inputs, Issues
@@ -57,7 +57,7 @@ SETS = ("an instruction goes past one whose set is full",)
 def filled(config: SmConfig, rng: random.Random) -> Any:
     """A golden register file in which all used registers were written."""
     file, stride = register_file(config), rows_per_warp(config, REGISTERS)
-    slots = partial(SlotStore, collector=partial(collector_of, file.form))
+    slots = partial(SlotStore, collector=collectors_of(file.form))
     windows = partial(WindowStore, registers=REGISTERS)
     datapath = Datapath(config, stride, file, (windows if config.has_window else slots)(config, file))
     addresses = Placement(config, stride)

@@ -104,10 +104,10 @@ class StageBench:
         self._coverage.hit("a request uses up the time", wanted & ~model.predictor.wants)
         around.advance(seen["sweeping"])
 
-    def _addresses(self, fields: IssueFields) -> tuple[Sequence[Address], Address]:
+    def _addresses(self, fields: IssueFields) -> tuple[tuple[Address, ...], Address]:
         """The virtual addresses of the registers of an instruction."""
         *sources, destination = (self._placement[fields["warp"] << 8 | fields[name]] for name in (*SOURCES, "dst"))
-        return sources, destination
+        return tuple(sources), destination
 
     def _check_state(self, seen: Observation) -> None:
         expected = self._model.observe()
