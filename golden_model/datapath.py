@@ -63,8 +63,7 @@ class Datapath:
         self._no_results: Sequence[Result | None] = (None,) * len(config.pipes)
         self._per_port = config.issue_per_warp
         self._results_of = list(enumerate(unit.results for unit in self.integer))  # by pipe: its results, by cycle
-        # The operand store has work in every cycle: latches wait, evictions complete, registers are renamed.
-        self._store_acts = config.has_window or config.renames
+        self._store_acts = operands.acts
         self.renaming = operands if isinstance(operands, RenameStage) else None
         """The stage that renames registers, if there is one."""
         self.slow = register_file.arbiter.slow if config.tfet_rows else None

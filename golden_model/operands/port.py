@@ -42,6 +42,11 @@ class OperandStore(Protocol):
         """A dataclass of further events, if there are any."""
 
     @property
+    def acts(self) -> bool:
+        """Whether it has work in every cycle. If not, no latch waits for others, completions and results pass as they
+        are, and a cycle without an issue changes nothing."""
+
+    @property
     def free_collectors(self) -> Sequence[int]:
         """How many instructions may be issued into the collectors of each set."""
 

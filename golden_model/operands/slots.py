@@ -29,6 +29,7 @@ class SlotStore:
     """
 
     counts = None
+    acts = False
 
     def __init__(self, config: SmConfig, register_file: RegisterFile, collector: Callable[[int], Any]) -> None:
         self.dispatcher = Dispatcher(config, BySchedulers(config) if config.shares_pipes else OldestFirst())

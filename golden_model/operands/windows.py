@@ -30,6 +30,7 @@ class WindowStore:
     says of each latch whether its result will be delivered.
     """
 
+    acts = True
     address_ready = 0
     granted: Sequence[tuple[int, int]] = ()
 

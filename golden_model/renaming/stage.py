@@ -59,6 +59,7 @@ class RenameStage:
 
     address_ready = 0
     counts = None
+    acts = True
 
     def __init__(self, config: SmConfig, operands: SlotStore, form: Form, stride: int, powered: int) -> None:
         self.operands, self._form = operands, form

@@ -1,11 +1,9 @@
 """Panels of what experiments print as tables of their own, without figures of a source."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from warploom.pages.document import Document, Value
+from warploom.pages.document import Document, Entry, Value
 from warploom.pages.panels import NONE, PROGRAM, Panel, Values, identifier
-
-Entry = Mapping[str, Value]
 
 PUBLISHED = "published "
 """What the names of published values begin with, in *table_3* and *engine_energy*."""
