@@ -66,9 +66,6 @@ evaluate: $(STAMP)  ## the published figures beside ours, with charts; then the 
 # The experiments whose figures the pages show.
 SHOWN := coalescing gating bypassing affine placement calibration workloads sampling
 
-# Those of which a page shows tiny inputs: on the lists of programs that sources have, and beside a chip.
-LISTED := coalescing gating bypassing affine silicon haws
-
 # The programs of [TFET] with many blocks, of which the memory-intensive ones run on several SMs.
 INTENSIVE := transpose,backprop,nearest_neighbour
 MANY_BLOCKS := $(INTENSIVE),srad,store_gpu,ray_tracing,scan_large
@@ -82,9 +79,8 @@ results: $(STAMP)  ## run the experiments and commit their figures to docs/resul
 	mkdir -p build/results
 	$(VENV)/bin/warploom evaluate $(SHOWN) --out build/results
 	$(VENV)/bin/warploom evaluate coalescing --preset gtx480 --json build/results/coalescing_gtx480.json
-	for shown in $(LISTED); do \
-	  $(VENV)/bin/warploom evaluate $$shown --size tiny --json build/results/$${shown}_tiny.json || exit 1; done
-	for shown in combination hardware_units haws characterisation; do \
+	$(VENV)/bin/warploom evaluate haws --size tiny --json build/results/haws_tiny.json
+	for shown in combination hardware_units haws characterisation silicon; do \
 	  $(VENV)/bin/warploom evaluate $$shown --json build/results/$$shown.json || exit 1; done
 	for shown in fg_simt fg_simt_cost; do \
 	  $(VENV)/bin/warploom evaluate $$shown --size tiny --json build/results/$$shown.json || exit 1; done
