@@ -125,18 +125,20 @@ class SlotStore:
             if self._arrival_delay:
                 holder.capture(read, word)
             holder.store()
-        self.arriving, self.granted = self._file.grants(), []
-        if not self.arriving:
+        arriving = self.arriving = self._file.grants()
+        granted = self.granted = []
+        if not arriving:
             return
         renewing = False
-        for client, read, _ in self.arriving:
+        for client, read, _ in arriving:
             holder = holders[client]
             if holder.grant(read):
                 fields = holder.fields
-                self.granted.append((fields["warp"], fields[SOURCES[read.key]]))
-            renewing = renewing or holder.renews
+                granted.append((fields["warp"], fields[SOURCES[read.key]]))
+            if holder.renews:
+                renewing = True
         if renewing:
-            for client, _, _ in self.arriving:
+            for client, _, _ in arriving:
                 if holders[client].waiting and holders[client].renews:
                     self._file.request(client, holders[client].requests())
 

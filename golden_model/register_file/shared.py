@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import chain, compress
-from typing import cast
+from typing import Any
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import SIDES
@@ -141,16 +141,19 @@ class SharedFile:
         self.bank_conflicts += decision.bank_conflicts
         self.port_conflicts += decision.port_conflicts
         reads = decision.reads
-        writes = cast(list[arbiter.Write], [*compress(writeback.requests(), decision.writes)])
+        writes: Any = [*compress(writeback.requests(), decision.writes)] if self._writing else ()
         self._shared.count(writes, reads)
+        if not reads:
+            return ()
+        asked, banks, bank_reads, meter = self._asked, self.banks, self.bank_reads, self.meter
         found: list[Grant] = []
         for granted in reads:
             bank, _, client, _ = granted
-            read = self._asked.pop(granted)
-            self.bank_reads[bank] += 1
-            if self.meter is not None:
-                self.meter.read(read.columns)
-            found.append((client, read, self.banks[bank].read(read.address.row)))
+            read = asked.pop(granted)
+            bank_reads[bank] += 1
+            if meter is not None:
+                meter.read(read.columns)
+            found.append((client, read, banks[bank].data[read.address.row]))
         return found
 
     def write(self, results: Sequence[Result | None]) -> None:
