@@ -31,6 +31,9 @@ for preset, settings in (("fermi", []), ("fermi", ["coalescing=on", "alignment=w
         seen.update(repr([*map(int, datapath.observe()), *datapath.activity().values(), *datapath.writes()]).encode())
         sm.step()
     print(sm.cycle, seen.hexdigest(), collect(sm))
+from warploom.evaluation.cached import Sized
+from warploom.evaluation.fg_simt import WORK
+print(WORK.make(Sized("conv", "tiny")))
 """
 
 
