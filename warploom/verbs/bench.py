@@ -46,7 +46,8 @@ def main(options: argparse.Namespace) -> Body:
     for kernel in kernels():
         with report.working(f"measuring {kernel.name}"):
             rows.append(_measure(kernel, config))
-    machine = ", ".join([config.name, *(mechanism.describe(config) for mechanism in MECHANISMS if mechanism.words)])
+    words = [mechanism.describe(config) for mechanism in MECHANISMS if mechanism.words]
+    machine = ", ".join(filter(None, [config.name, *words]))
     report.table(f"Speed at default size, cycle model of {machine}",
                  ("kernel", "compile, s", "thread instructions", "M per s", "warp instructions", "k per s", "cycles"),
                  [(r["kernel"], r["compile_seconds"], r["thread_instructions"],
