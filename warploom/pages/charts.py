@@ -86,13 +86,18 @@ def _width(panel: Panel, groups: int) -> int:
     return max(LEAST, groups * max(GROUP, SPACE + BAR * (1 if panel.stacked else len(panel.columns))))
 
 
+PLOTTED = (("circle", 0), ("circle-open", 8), ("square-open", 4))
+"""Symbol and colour of the first groups of rows in a plot."""
+
+
 def plot(panel: Panel) -> Json:
     """The second column over the first, with a mark for each group of rows."""
     across, up = panel.columns
     figure = go.Figure([
         go.Scatter(name=group, mode="markers", x=[panel.rows[name][0] for name in names], text=list(names),
                    y=[panel.rows[name][1] for name in names],
-                   marker={"symbol": ("circle", "circle-open")[number], "size": 10}, meta={"colour": (0, 8)[number]},
+                   marker={"symbol": PLOTTED[number % len(PLOTTED)][0], "size": 10},
+                   meta={"colour": PLOTTED[number % len(PLOTTED)][1]},
                    hovertemplate="%{text}<br>%{x:,.4g}, %{y:,.4g}<extra></extra>")
         for number, (group, names) in enumerate(panel.marks.items())])
     if panel.alike:
