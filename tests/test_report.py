@@ -189,6 +189,12 @@ def test_the_command_of_a_document(settings: list[str]) -> None:
     assert sorted(words[6:-4:2]) == sorted(settings)
 
 
+def test_the_command_of_a_sample() -> None:
+    command = shlex.split(experiment_command(checked({**EVALUATED, "blocks": 12}, "")))
+    assert command[command.index("--blocks") + 1] == "12"
+    assert "--blocks" not in experiment_command(checked(EVALUATED, ""))
+
+
 def test_the_command_of_a_document_of_a_gpu() -> None:
     gpu = GpuConfig.preset("hd7970").with_settings(["sms=5", "slices=1", "channels=1", "scheduler=lrr"])
     document = json.loads(json.dumps({**EVALUATED, "configuration": dataclasses.asdict(gpu)}))

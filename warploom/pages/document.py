@@ -117,6 +117,7 @@ class Document(msgspec.Struct):
     experiment: str
     commit: str | None = None
     size: str | None = None
+    blocks: int | None = None
     configuration: dict[str, Any] | None = None
     failure: str | None = None
     figures: list[Figure] = []

@@ -29,6 +29,8 @@ def experiment_command(document: Document) -> str:
                   for word in ("--set", f"{name}={value}")]
     if document.size:
         words += ["--size", document.size]
+    if document.blocks:
+        words += ["--blocks", str(document.blocks)]
     return shlex.join([*words, "--json", f"{document.experiment}.json"])
 
 
