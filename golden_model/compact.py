@@ -1,5 +1,6 @@
 """`Compact`: a warp register that is base + lane * stride (docs/contract/affine.md, *Compact registers*)."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from warploom.arch.config import LANES
@@ -33,3 +34,8 @@ class Compact(NamedTuple):
     def word(self) -> int:
         """The 1024-bit word of all lanes."""
         return join(self.value(lane) for lane in range(LANES))
+
+
+def compact_slots(values: Iterable[Compact | None]) -> int:
+    """The mask of the slots that are compact, from the values of all, None for others."""
+    return sum(1 << slot for slot, value in enumerate(values) if value is not None)

@@ -7,7 +7,7 @@ from typing import Any
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.arch.isa import Pipe
 from warploom.golden_model.affine.unit import AffineUnit
-from warploom.golden_model.compact import Compact
+from warploom.golden_model.compact import Compact, compact_slots
 from warploom.golden_model.dispatch import Leaving
 from warploom.golden_model.inputs import NO_INPUTS, InputValues, Issues
 from warploom.golden_model.integer import LAST_INTEGER, Evaluate, IntegerUnit, evaluate
@@ -34,8 +34,8 @@ class Datapath:
     `operands`, or `None`), and `sent`, the instruction at the port, chosen in the previous cycle; `leaving`, the
     instructions of `dispatch`; `done` and `ready`, by writer. `stride` is `warploom.arch.layout.rows_per_warp`, a
     static input; `evaluate` computes the results of integer instructions. With an affine unit `reads` at issue ports
-    has all registers; the operand store gets those that are generic, and `compact`, the values of the other slots,
-    stays with the instruction.
+    has all registers; the operand store gets those that are generic, and `values`, those of its compact slots,
+    stay with the instruction.
     """
 
     def __init__(  # noqa: PLR0917 - the parts
@@ -183,9 +183,9 @@ class Datapath:
 
     def _masked(self, fields: IssueFields, affine: AffineUnit) -> IssueFields:
         """The instruction in the form for the operand store."""
-        compact = affine.compact(fields)
-        reads = fields["reads"] & ~sum(1 << slot for slot, value in enumerate(compact) if value is not None)
-        return {**fields, "reads": reads, "compact": compact}
+        values, compact = affine.compact(fields), fields["compact"]
+        assert compact == compact_slots(values), "the front end and the tags differ in which slots are compact"
+        return {**fields, "reads": fields["reads"] & ~compact, "values": values}
 
     def _dispatch(self, port: int, index: int) -> DispatchFields:
         """The fields of a dispatch port for the instruction in a holder: its own, extended."""
@@ -193,7 +193,7 @@ class Datapath:
         dispatch: DispatchFields = holder.fields
         dispatch["collector"], dispatch["operands"] = index, holder.operands()
         if self.affine is not None:
-            (x, y, z), (a, b, c) = dispatch["compact"], dispatch["operands"]
+            (x, y, z), (a, b, c) = dispatch["values"], dispatch["operands"]
             dispatch["operands"] = _expanded(x, a), _expanded(y, b), _expanded(z, c)
         if self.lanes.has_outcomes:
             dispatch["trivial"] = self.lanes.outcomes(port, dispatch, self._known_zero(holder))
@@ -206,7 +206,7 @@ class Datapath:
         if self.affine is None:
             return known
         a, b, c = (zero if compact is None else 0
-                   for compact, zero in zip(holder.fields["compact"], known, strict=True))
+                   for compact, zero in zip(holder.fields["values"], known, strict=True))
         return a, b, c
 
     # ------------------------------------------------------------------ observation

@@ -41,12 +41,12 @@ class IssueFields(TypedDict):
     pred: int
     first: NotRequired[int]
     aside: NotRequired[int]
-    addressed: NotRequired[int]
+    compact: NotRequired[int]
     last: NotRequired[int]
     to_collector: NotRequired[int]
     to_file: NotRequired[int]
     unit: NotRequired[int]
-    compact: NotRequired[tuple[Compact | None, ...]]
+    values: NotRequired[tuple[Compact | None, ...]]
     releases: NotRequired[int]
     given: NotRequired[bool]
 

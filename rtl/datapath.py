@@ -66,7 +66,7 @@ class Datapath(wiring.Component):
         self.operands = OperandStore(config=config, probe=probe)
         self.register_file = RegisterFile(config=config, probe=probe)
         self.pipes = Pipes(config=config, probe=probe)
-        self.affine_sets = AffineSets(config=config) if config.has_compact_slots else None
+        self.affine_sets = AffineSets(config=config, probe=probe) if config.has_compact_slots else None
         self.rename_stage = RenameStage(config=config, probe=probe) if config.renames else None
         self.activity_counters = activity.ActivityCounters(config=config) if probe else None
         super().__init__(self._ports() | (self._probe_ports() if probe else {}))

@@ -65,9 +65,8 @@ def outcome_layout(config: SmConfig) -> data.StructLayout:
 
 def lookup_layout(config: SmConfig) -> data.StructLayout:
     """The registers of an instruction that issues into the datapath, for its warp's set of the affine register file:
-    fields of the issue port. The stream (`unstoppable`) does not contain its valid, which is a separate port, because
-    the compact slots affect whether the instruction issues."""
-    names = ("warp", "reads", "src0", "src1", "src2", "dst", "writes")
+    fields of the issue port."""
+    names = ("warp", "reads", "src0", "src1", "src2", "dst", "writes", "compact")
     return struct([field for field in tables.issue_fields(config) if field[0] in names])
 
 

@@ -115,6 +115,7 @@ class Readback:
             "tag": tag, "warp": warp, "op": int(Op.FFMA), "pipe": int(Pipe.SP), "timing": int(TimingClass.FP_MAD),
             "reads": (1 << len(read)) - 1, **{f"src{slot}": register for slot, register in enumerate(read)},
             "imm_slot": NO_SLOT, "lanes": lanes[0] if self._by_one else ALL_LANES, "full": 1,
+            "compact": sum(self._is_compact(warp, register) << slot for slot, register in enumerate(read)),
         })
 
     def flight(self, tag: int) -> Flight | None:

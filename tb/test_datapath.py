@@ -163,9 +163,9 @@ class DatapathCheck:
         for name, value in actual.items():
             self._checker.equal(f"{port}.{name}", value, expected[name])
         self._coverage.hit(f"{self._config.pipes[expected['pipe']].kind.name} dispatch")
-        for compact in expected.get("compact", ()):
-            if compact is not None:
-                self._coverage.hit(f"{compact.tag.name.lower()} operand")
+        for value in expected.get("values", ()):
+            if value is not None:
+                self._coverage.hit(f"{value.tag.name.lower()} operand")
         if self._config.has_zero_mask:
             for outcome, _ in promised(expected["trivial"]):
                 self._coverage.hit(f"outcome {outcome.name}")

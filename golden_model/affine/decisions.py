@@ -14,7 +14,7 @@ from warploom.golden_model.affine.plan import Plan, Planner, Way, is_vector
 from warploom.golden_model.affine.rules import COMPARISONS
 from warploom.golden_model.affine.unit import AffineUnit
 from warploom.golden_model.check import Checker
-from warploom.golden_model.compact import Compact
+from warploom.golden_model.compact import Compact, compact_slots
 from warploom.golden_model.front_end.decisions import (
     ATTEMPT,
     NO_PORT,
@@ -141,13 +141,12 @@ class AffineDecisions:
         if way is Way.EXPANSION:
             move = expansion(fields["dst"])
             return {**move.fields, "warp": warp.slot, "lanes": ALL_LANES, "full": 1, "pred": 0,
-                    "first": int(not warp.entered), "aside": int(self._config.has_hints), "addressed": 0}
+                    "first": int(not warp.entered), "aside": int(self._config.has_hints), "compact": 1}
         if way is Way.RESULT:
             move = result_move(warp.next)
             return {**move.fields, "warp": warp.slot, "lanes": warp.walk.lanes, "full": 0, "pred": 0,
-                    "first": int(not warp.entered), "aside": 0, "addressed": 0}
-        addressed = self._is_addressed(warp.next, self._planned(warp))
-        return {**self._instructions.fields(warp), "aside": 0, "addressed": int(addressed)}
+                    "first": int(not warp.entered), "aside": 0, "compact": 1}
+        return {**self._instructions.fields(warp), "aside": 0, "compact": compact_slots(self._planned(warp).slots)}
 
     def flight(self, warp: Warp, tag: int, cycle: int) -> Flight:
         plan = self._planned(warp)

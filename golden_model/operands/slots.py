@@ -94,9 +94,7 @@ class SlotStore:
 
     def _is_addressed(self, fields: IssueFields) -> bool:
         """Whether an instruction goes to the address slot of its port."""
-        addressed = fields["op"] == _LD and not fields["reads"]
-        assert fields["addressed"] == addressed, "the front end and the tags differ in what goes to an address slot"
-        return bool(addressed)
+        return fields["op"] == _LD and not fields["reads"]
 
     def _slot(self, fields: IssueFields) -> Any:
         """The address slot of an instruction's port."""

@@ -1,6 +1,7 @@
 """Affine register file: the compact registers of a scheduler's warps ([AFFINE], section 4.2)."""
 
-from amaranth import Array, Const, Module, Mux, Signal, Value, unsigned
+from amaranth import Array, Const, Module, Mux, ResetSignal, Signal, Value, unsigned
+from amaranth.hdl import Assert, Format
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -13,7 +14,8 @@ from warploom.rtl.interfaces import COMPACT, SLOTS, SOURCES, lookup_layout
 
 def named_layout(config: SmConfig) -> data.StructLayout:
     """The registers that an instruction names."""
-    return data.StructLayout({name: shape for name, shape in lookup_layout(config).members.items() if name != "writes"})
+    return data.StructLayout({name: shape for name, shape in lookup_layout(config).members.items()
+                              if name not in ("writes", "compact")})
 
 
 def entry_bits(config: SmConfig) -> int:
@@ -35,6 +37,7 @@ class AffineRegisterFile(wiring.Component):
     Parameters
     ----------
     config : sizes, and the number of schedulers.
+    probe : add assertions for a bench.
 
     Members
     -------
@@ -48,12 +51,13 @@ class AffineRegisterFile(wiring.Component):
     entry : of the destination.
     forget : the destination is generic from the next cycle on.
     write : an entry, never one that is forgotten in the same cycle, and its content from the next cycle on.
-    first, first_valid, first_compact, first_forget : with pairs, the same for the first of a pair: `values` are those
-        of its compact slots, if it has any.
+    first, first_valid, first_compact, first_forget : with pairs, the registers of the first of a pair, whether it is
+        valid, its compact slots, and whether its destination becomes generic: `values` are those of its compact slots,
+        if it has any.
     """
 
-    def __init__(self, *, config: SmConfig) -> None:
-        self._config = config
+    def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
+        self._config, self._with_probe = config, probe
         self._entry_bits = entry_bits(config)
         self._write_layout = data.StructLayout({"enable": 1, "entry": self._entry_bits, "value": COMPACT})
         super().__init__({
@@ -72,7 +76,7 @@ class AffineRegisterFile(wiring.Component):
 
     def _first_of_pair(self) -> dict[str, wiring.Member]:
         return {"first": In(named_layout(self._config)), "first_valid": In(1), "first_forget": In(1),
-                "first_compact": Out(SLOTS)}
+                "first_compact": In(SLOTS)}
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -146,8 +150,16 @@ class AffineRegisterFile(wiring.Component):
         start = self._start(m, starts, named, "start_first")
         for slot, source in enumerate(SOURCES):
             entry = Signal(self._entry_bits, name=f"first_{source}")
-            m.d.comb += [entry.eq(start + named[source]), self.first_compact[slot].eq(self._is_compact(compact, entry))]
-            found.append((self.first_valid & named.reads[slot] & self.first_compact[slot], entry))
+            m.d.comb += entry.eq(start + named[source])
+            found.append((self.first_valid & self.first_compact[slot], entry))
+            if self._with_probe:
+                self._assert_compact(m, slot, entry, compact)
         with m.If(self.first_forget):
             m.d.sync += compact.bit_select((start + named.dst)[: self._entry_bits], 1).eq(0)
         return found
+
+    def _assert_compact(self, m: Module, slot: int, entry: Value, compact: Signal) -> None:
+        """Stop a simulation if a slot of the first of a pair is said to be compact and is not, or the reverse."""
+        with m.If(self.first_valid & ~ResetSignal()):
+            given, expected = self.first_compact[slot], self.first.reads[slot] & self._is_compact(compact, entry)
+            m.d.sync += Assert(given == expected, Format("first of a pair, slot {}: compact is {}\n", slot, given))

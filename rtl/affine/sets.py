@@ -27,11 +27,12 @@ def edges(config: SmConfig) -> dict[str, wiring.Member]:
 
 
 class AffineSets(wiring.Component):
-    """The set of an instruction's warp looks up its compact slots and, one cycle later, their values.
+    """The set of an instruction's warp looks up the values of its compact slots, which come one cycle later.
 
     Parameters
     ----------
     config : sizes, and which operations are eligible.
+    probe : add assertions for a bench.
 
     Members
     -------
@@ -44,7 +45,7 @@ class AffineSets(wiring.Component):
     compact : for each input, its compact slots, and whether it is taken (`warploom.rtl.ports.compact`).
     """
 
-    def __init__(self, *, config: SmConfig) -> None:
+    def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
         super().__init__({
             **edges(config), "registers": In(8),
             "issue": In(unstoppable(issue_layout(config))).array(config.issue_inputs),
@@ -52,7 +53,7 @@ class AffineSets(wiring.Component):
             "compact": Out(ports.compact()).array(config.issue_inputs),
         })
         self._config = config
-        self.units = [AffineUnit(config=config) for _ in range(config.schedulers)]
+        self.units = [AffineUnit(config=config, probe=probe) for _ in range(config.schedulers)]
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -69,7 +70,7 @@ class AffineSets(wiring.Component):
         """Of the sets whose schedulers the port of an input serves, the one of the warp looks up the instruction."""
         issue, compact, count = self.issue[number].payload, self.compact[number], self._config.issue_ports
         port, place = divmod(number, self._config.issue_per_warp)
-        looking, found = ("first", "compact_first") if self._config.has_pairs and not place else ("lookup", "compact")
+        looking = "first" if self._config.has_pairs and not place else "lookup"
         units, ports_bits = self.units[port::count], exact_log2(count)
         mine, was_mine = (Signal(len(units), name=f"{name}_{number}") for name in ("set", "previous_set"))
         selected = issue.warp[ports_bits:][: exact_log2(len(units))]
@@ -82,7 +83,7 @@ class AffineSets(wiring.Component):
                 *(lookup.payload[name].eq(issue[name]) for name, _ in lookup.payload.shape()),
             ]
         m.d.comb += [
-            compact.slots.compact.eq(merge(mine, [getattr(unit, found) for unit in units])),
+            compact.slots.compact.eq(issue.compact),
             Value.cast(compact.slots["values"]).eq(merge(was_mine, [Value.cast(unit.values) for unit in units])),
             self.generic[number].valid.eq(self.issue[number].valid),
             self.generic[number].payload.eq(issue),

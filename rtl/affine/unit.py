@@ -3,7 +3,8 @@
 
 import itertools
 
-from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth import Cat, Const, Module, Mux, ResetSignal, Signal, Value
+from amaranth.hdl import Assert, Format
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -38,7 +39,7 @@ LANE_NAMES = ("first", "last")
 
 
 class AffineUnit(wiring.Component):
-    """One set of the affine unit: executes attempts, and looks up the compact slots of instructions for the datapath.
+    """One set of the affine unit: executes attempts, and looks up the values of compact slots for the datapath.
 
     An attempt in cycle t: tags and decoding in t, values and their ends in t + 1, the lanes in t + 1 to t + 3, its
     outcome in t + 4, at the end of which an accepted result is written. One attempt or look-up a cycle, no stalls.
@@ -49,6 +50,7 @@ class AffineUnit(wiring.Component):
     Parameters
     ----------
     config : sizes, and which operations are eligible.
+    probe : add assertions for a bench.
 
     Members
     -------
@@ -56,16 +58,15 @@ class AffineUnit(wiring.Component):
     registers : registers of a thread, a static input that the launch sets.
     lookup : an instruction that issues into the datapath, never in the cycle of an attempt, and of a warp without
         attempts; its destination becomes generic.
-    compact : slots of the look-up that read a compact register, in the same cycle, whether it is valid or not.
-    first, compact_first : with pairs, the same for the first of a pair, which may come with an attempt; `lookup` is
-        then the second. Only one of the two, or of the first and the attempt, reads compact registers.
-    values : base and stride of these, in the next cycle.
+    first : with pairs, the first of a pair, which may come with an attempt; `lookup` is then the second. Only one of
+        the two, or of the first and the attempt, reads compact registers.
+    values : base and stride of the compact slots, in the next cycle.
     outcome : of the attempt four cycles before.
     uniform, uniform_result : floating point or a load in the cycle after its attempt, and its result two cycles later.
     """
 
-    def __init__(self, *, config: SmConfig) -> None:
-        self._config = config
+    def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
+        self._config, self._with_probe = config, probe
         attempt, entry = attempt_layout(config), entry_bits(config)
         self._taken_layout = data.StructLayout({
             "attempt": attempt, "compact": SLOTS, "coming": data.ArrayLayout(ATTEMPT_CYCLES, SLOTS),
@@ -80,15 +81,13 @@ class AffineUnit(wiring.Component):
             "attempt": In(unstoppable(attempt_layout(config))),
             "registers": In(8),
             "lookup": In(unstoppable(lookup_layout(config))),
-            "compact": Out(SLOTS),
             "values": Out(data.ArrayLayout(COMPACT, SLOTS)),
             "outcome": Out(unstoppable(outcome_layout(config))),
             "uniform": Out(unstoppable(UNIFORM)),
             "uniform_result": In(unstoppable(UNIFORM_RESULT)),
-            **({"first": In(unstoppable(lookup_layout(config))), "compact_first": Out(SLOTS)}
-               if config.has_pairs else {}),
+            **({"first": In(unstoppable(lookup_layout(config)))} if config.has_pairs else {}),
         })
-        self.register_file = AffineRegisterFile(config=config)
+        self.register_file = AffineRegisterFile(config=config, probe=probe)
         self.rules, self.stride_finder, self.linear_sum = Rules(), StrideFinder(), LinearSum()
         self.lanes = [EndLane() for _ in LANE_NAMES]
 
@@ -127,9 +126,12 @@ class AffineUnit(wiring.Component):
             self.register_file.registers.eq(self.registers),
             self.register_file.enable.eq(self.attempt.valid | self.lookup.valid),
             self.register_file.forget.eq(self.lookup.valid & lookup.writes),
-            self.compact.eq(lookup.reads & self.register_file.compact),
             self.values.eq(self.register_file.values),
         ]
+        if self._with_probe:
+            with m.If(self.lookup.valid & ~ResetSignal()):
+                m.d.sync += Assert(lookup.compact == lookup.reads & self.register_file.compact,
+                                   Format("compact is {:03b} in a look-up\n", lookup.compact))
         if self._config.has_pairs:
             self._name_first(m, self.first.payload)
 
@@ -140,7 +142,7 @@ class AffineUnit(wiring.Component):
             *(file.first[name].eq(first[name]) for name in file.first.shape().members),
             file.first_valid.eq(self.first.valid),
             file.first_forget.eq(self.first.valid & first.writes),
-            self.compact_first.eq(first.reads & file.first_compact),
+            file.first_compact.eq(first.compact),
         ]
 
     def _take(self, m: Module, taken: data.View) -> None:

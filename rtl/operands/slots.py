@@ -6,8 +6,7 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from amaranth import Cat, Const, Module, ResetSignal, Signal, Value, signed
-from amaranth.hdl import Assert, Format
+from amaranth import Cat, Const, Module, Signal, Value, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import exact_log2
@@ -93,8 +92,6 @@ class SlotCollectors(wiring.Component):
         for port, address_slot in enumerate(self.address_slots):
             self._connect_address_slot(m, port, address_slot)
         if self._with_probe:
-            if self.address_slots:
-                self._assert_addressed(m)
             m.d.comb += self.loads.eq(Cat(collector.loads for collector in self.collectors))
             show(m, self)
         return m
@@ -167,17 +164,8 @@ class SlotCollectors(wiring.Component):
 
     def _addressed(self, number: int) -> Value:
         """Whether the instruction at an input is for the address slot of its port."""
-        return self.valid[number] & self.instruction[number].issue.addressed
-
-    def _assert_addressed(self, m: Module) -> None:
-        """Stop a simulation if an instruction goes to an address slot that reads a register, or another one does not.
-        """
-        for number, instruction in enumerate(self.instruction):
-            issue = instruction.issue
-            apart = (issue.op == Op.LD) & ~issue.reads.any()
-            with m.If(self.valid[number] & ~ResetSignal()):
-                m.d.sync += Assert(issue.addressed == apart, Format("addressed is {} at input {}\n", issue.addressed,
-                                                                   number))
+        issue = self.instruction[number].issue
+        return self.valid[number] & (issue.op == Op.LD) & ~issue.reads.any()
 
     def _serve(self, m: Module, h: int, instruction: Any, served: Value, inputs: Sequence[int]) -> data.View:
         """Connect a holder to the one of some inputs that it serves; values that come one cycle later are from the same

@@ -39,8 +39,8 @@ class AffineSurroundings(Surroundings):
     def _before(self, fields: dict[str, int]) -> dict[str, int]:
         """An instruction that writes some lanes of a compact register issues after an expansion of it."""
         coming = self._expanded(fields)
-        if self._config.has_address_slot:
-            coming["addressed"] = int(self._is_apart(coming))
+        coming["compact"] = sum(1 << slot for slot in range(3) if coming["reads"] >> slot & 1 and
+                                (coming["warp"], coming[f"src{slot}"]) in self._compact)
         return coming
 
     def _expanded(self, fields: dict[str, int]) -> dict[str, int]:

@@ -10,7 +10,7 @@ from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import ATTEMPT_CYCLES
 from warploom.arch.isa import INTEGER_OPS, Op
 from warploom.golden_model.affine.unit import AffineUnit
-from warploom.golden_model.compact import Compact
+from warploom.golden_model.compact import Compact, compact_slots
 from warploom.golden_model.inputs import Attempts
 from warploom.golden_model.records import IssueFields
 from warploom.tb import runner
@@ -92,13 +92,12 @@ class UnitCheck:
         return fields if seen[f"{port}__valid"] else None
 
     def _look_up(self, seen: Observation, lookup: Fields | None) -> tuple[Compact | None, ...]:
-        """Check which slots are compact; return their values in the next cycle."""
+        """The values of the compact slots, which come in the next cycle."""
         if lookup is None:
             return (None,) * len(SLOTS)
         issue = cast(IssueFields, lookup)
         values = self._model.compact(issue)
-        compact = sum((value is not None) << slot for slot, value in enumerate(values))
-        self._checker.equal("compact", seen["compact"], compact)
+        compact = compact_slots(values)
         self._coverage.hit("a compact slot beside a generic one", 0 < compact < lookup["reads"])
         self._model.issued(issue)
         return values

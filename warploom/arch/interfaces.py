@@ -193,7 +193,7 @@ def attempt_fields(config: SmConfig) -> Fields:
     """An attempt of the affine unit: fields of the issue port; `writes_predicate`: it has a predicate result (pdst is
     not PT); `step` is the stride (0 or 1) of the special register of an S2R, whose base is `imm`. For an LD operand c
     is the offset (`imm_slot` 2)."""
-    left_out = ("tag", "pipe", "timing", "full", "first", "aside", "addressed", "to_collector", "to_file")
+    left_out = ("tag", "pipe", "timing", "full", "first", "aside", "compact", "to_collector", "to_file")
     return [*(field for field in issue_fields(config) if field[0] not in left_out), ("writes_predicate", 1),
             ("step", 1)]
 
@@ -217,8 +217,8 @@ def issue_fields(config: SmConfig) -> Fields:
     inversion; 0 for an absent carry). `timing` is a `TimingClass`, `pipe` the number of the pipe that executes it
     (`SmConfig.serving`). `writes`: a register is written (dst is not RZ). `full`: the executing lanes are all that are
     still live. With a window `first` marks the first instruction of a warp that is new in its slot. With hints and the
-    affine unit `aside` marks an expansion, which does not count in the window. With an address slot `addressed` marks
-    an instruction for it."""
+    affine unit `aside` marks an expansion, which does not count in the window. With the affine unit `compact` has a bit
+    for each slot that reads a compact register."""
     return [
         ("tag", TAG_BITS), ("warp", index_bits(config.warps)), ("op", 8), ("modifiers", MODIFIER_BITS),
         ("pipe", pipe_bits(config)), ("timing", 5), ("dst", 8), ("writes", 1), ("reads", 3), ("src0", 8), ("src1", 8),

@@ -55,7 +55,7 @@ AFFINE = Mechanism(
         Conflict("affine", KINDS, "schedulers", (3,),
                  "the affine registers are divided among the schedulers; use a power of two"),
     ),
-    fields=(PortField("issue", "addressed", bits=1, needs=ADDRESS_SLOT),),
+    fields=(PortField("issue", "compact", bits=3, needs=ON),),
     units=(
         Unit("Expander", "warploom.rtl.operands.expand.Expander"),
         Unit("AffineRegisterFile", "warploom.rtl.affine.register_file.AffineRegisterFile", CONFIG, needs=ON),
