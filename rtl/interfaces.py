@@ -4,7 +4,7 @@ from amaranth import signed
 from amaranth.lib import data, stream
 
 from warploom.arch import interfaces as tables
-from warploom.arch.config import COLUMNS, SmConfig
+from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 
 
 def struct(fields: tables.Fields) -> data.StructLayout:
@@ -23,6 +23,9 @@ REGISTERS = SLOTS + 1
 
 ENCODING = struct(tables.ENCODING_FIELDS)
 """The encoding of a warp register in the coalescing register file."""
+
+DECODED = data.StructLayout({"stored": SUB_BANKS, "sign": 1, "left": 1})
+"""An encoding for an operand path, which has no time to decode the width: the bytes of a lane that are stored."""
 
 
 def address_layout(config: SmConfig) -> data.StructLayout:

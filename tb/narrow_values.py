@@ -4,7 +4,7 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from warploom.arch.config import LANES
+from warploom.arch.config import LANES, SUB_BANKS
 from warploom.arch.interfaces import WARP_BITS
 from warploom.golden_model.register_file.width import Encoding
 from warploom.golden_model.words import ALL_LANES, broadcast, spread
@@ -33,3 +33,14 @@ def encoding(rng: random.Random) -> Encoding:
 def encoding_of(fields: Mapping[str, Any]) -> Encoding:
     """An encoding from its fields, `ENCODING_FIELDS`."""
     return Encoding(fields["size"] + 1, fields["sign"], bool(fields["left"]))
+
+
+def decoded(encoding: Encoding) -> int:
+    """An encoding on the port of an operand path (`warploom.rtl.interfaces.DECODED`)."""
+    return (1 << encoding.width) - 1 | encoding.sign << SUB_BANKS | encoding.left << SUB_BANKS + 1
+
+
+def encoding_at(port: int) -> Encoding:
+    """The encoding on this port."""
+    stored = port & (1 << SUB_BANKS) - 1
+    return Encoding(stored.bit_count(), port >> SUB_BANKS & 1, bool(port >> SUB_BANKS + 1))

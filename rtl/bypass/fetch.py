@@ -9,7 +9,8 @@ from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS, zero_fields
 from warploom.rtl import ports
 from warploom.rtl.bypass.interfaces import form_layout
-from warploom.rtl.interfaces import ENCODING, SLOTS
+from warploom.rtl.coalescing.alignment import decoded
+from warploom.rtl.interfaces import SLOTS
 from warploom.rtl.register_file.forms import form_of
 from warploom.rtl.select import lowest, merge
 from warploom.rtl.shared import module_name, share
@@ -108,5 +109,5 @@ class OperandFetcher(wiring.Component):
         m.submodules.path = share(platform, module_name(type(restorer).__name__), restorer, clocked=False)
         m.d.comb += [restorer.word.eq(self.read.word), self.restored.eq(restorer.operand)]
         if self._config.has_sides:
-            m.d.comb += [restorer.encoding[name].eq(form[name]) for name, _ in ENCODING]
+            m.d.comb += restorer.encoding.eq(decoded(form))
         m.d.comb += [restorer.zero[name].eq(form[name]) for name, _ in zero_fields(self._config)]

@@ -10,10 +10,10 @@ from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.interfaces import REORDER_BITS, WARP_BITS
-from warploom.rtl.byte_order import bytes_below, swap
-from warploom.rtl.coalescing.alignment import OperandPath
+from warploom.rtl.byte_order import swap
+from warploom.rtl.coalescing.alignment import filled
 from warploom.rtl.gating.reorder import Reorder
-from warploom.rtl.interfaces import ENCODING, zero_layout
+from warploom.rtl.interfaces import DECODED, zero_layout
 from warploom.rtl.shared import share
 
 
@@ -67,7 +67,7 @@ class GatedCoalescingOperandPath(wiring.Component):
     Members
     -------
     word : the operand in sub-bank form; columns that the register does not use, or that are marked, are unspecified.
-    encoding, zero : of the register.
+    encoding, zero : of the register, the former decoded.
     operand : the byte-interleaved word.
     known : the lanes that are known to be zero.
     """
@@ -75,31 +75,27 @@ class GatedCoalescingOperandPath(wiring.Component):
     def __init__(self, *, config: SmConfig) -> None:
         self._by_granule = config.zeros_by_granule
         super().__init__({
-            "word": In(WARP_BITS), "encoding": In(ENCODING), "zero": In(zero_layout(config)),
+            "word": In(WARP_BITS), "encoding": In(DECODED), "zero": In(zero_layout(config)),
             "operand": Out(WARP_BITS), "known": Out(LANES),
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        path = OperandPath()
-        m.submodules.path = share(platform, "operand_path", path, clocked=False)
-        zero = self.zero.zero
-        m.d.comb += path.encoding.eq(self.encoding)
+        zero, ordered = self.zero.zero, swap(self.word, self.encoding.left)
         if self._by_granule:
             m.d.comb += [
-                path.word.eq(without(self.word, swap(zero, self.encoding.left))),
-                self.operand.eq(path.operand),
+                self.operand.eq(filled(m, without(ordered, zero), self.encoding)),
                 self.known.eq(self._zero_lanes()),
             ]
         else:
-            m.d.comb += [path.word.eq(self.word), self.operand.eq(without(path.operand, zero)), self.known.eq(zero)]
+            m.d.comb += [self.operand.eq(without(filled(m, ordered, self.encoding), zero)), self.known.eq(zero)]
         return m
 
     def _zero_lanes(self) -> Value:
         """The lanes of the groups whose granules are all zero; those above the width are zero if the sign is 0."""
         above = (~self.encoding.sign).replicate(REORDER_BITS)
         granules = [Mux(used, self.zero.zero.word_select(k, REORDER_BITS), above)
-                    for k, used in enumerate(bytes_below(self.encoding.size))]
+                    for k, used in enumerate(self.encoding.stored)]
         return Cat(group.replicate(GROUP) for group in reduce(and_, granules))
 
 

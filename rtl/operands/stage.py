@@ -11,9 +11,10 @@ from amaranth.lib.wiring import In, Out
 from warploom.arch.config import COLUMNS, LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS
 from warploom.rtl import ports
+from warploom.rtl.coalescing.alignment import decoded
 from warploom.rtl.dispatch import Dispatcher
 from warploom.rtl.gating.trivial import TRIVIAL, TrivialDetector, decode_trivial
-from warploom.rtl.interfaces import PREPARED_SLOTS, SLOTS, column_masks, held_layout
+from warploom.rtl.interfaces import DECODED, ENCODING, PREPARED_SLOTS, SLOTS, column_masks, held_layout
 from warploom.rtl.lane_control import CONTROL, decode
 from warploom.rtl.observation import Shown
 from warploom.rtl.operands.expand import Expander
@@ -144,8 +145,7 @@ class DispatchStage(wiring.Component):
         if path is not None:
             m.d.comb += path.word.eq(word)
             if self._config.has_sides:
-                early = [offer.early[slot] for offer in self.offer]
-                m.d.comb += path.encoding.eq(self._taken(m, f"{name}_early", early))
+                m.d.comb += path.encoding.eq(self._take_encoding(m, slot))
             if self._config.has_zero_mask:
                 late = [offer.late[slot] for offer in self.offer]
                 m.d.comb += path.zero.eq(self._taken(m, f"{name}_late", late))
@@ -156,6 +156,13 @@ class DispatchStage(wiring.Component):
             word, known = Mux(compact, self.expanders[slot].word, word), Mux(compact, 0, known)
         m.d.comb += self.dispatch.sent.payload[name].eq(word)
         return word, known
+
+    def _take_encoding(self, m: Module, slot: int) -> Signal:
+        """The register beside an operand register with its encoding, decoded before it: the path behind is long."""
+        chosen = self._of_selected([offer.early[slot] for offer in self.offer])
+        register = Signal(DECODED, name=f"{OPERANDS[slot]}_encoding", reset_less=True)
+        m.d.sync += register.eq(decoded(ENCODING(chosen)))
+        return register
 
     def _operand_register(self, m: Module, slot: int) -> Signal:
         """The register at the end of an operand path; with gating it takes needed columns and holds the others."""

@@ -6,14 +6,14 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import ENCODING_FIELDS, WARP_BITS, unpack
+from warploom.arch.interfaces import WARP_BITS
 from warploom.golden_model.byte_order import from_sub_banks, to_sub_banks
 from warploom.golden_model.register_file.width import restore
 from warploom.golden_model.words import broadcast
 from warploom.rtl.coalescing.alignment import OperandPath
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from warploom.tb.narrow_values import encoding, encoding_of
+from warploom.tb.narrow_values import decoded, encoding, encoding_at
 
 CYCLES = 1000
 
@@ -22,7 +22,7 @@ def stimuli() -> Iterator[Stimulus]:
     """Random slices under all encodings; slices that an encoding does not use are random, too."""
     rng = source()
     for _ in range(CYCLES):
-        yield {"word": rng.getrandbits(WARP_BITS), "encoding": encoding(rng).packed}
+        yield {"word": rng.getrandbits(WARP_BITS), "encoding": decoded(encoding(rng))}
 
 
 class OperandCheck:
@@ -34,7 +34,7 @@ class OperandCheck:
 
     def __call__(self, seen: Observation) -> None:
         """Check one operand."""
-        stored, operand = encoding_of(unpack(ENCODING_FIELDS, seen["encoding"])), seen["operand"]
+        stored, operand = encoding_at(seen["encoding"]), seen["operand"]
         self._checker.equal("operand", operand, restore(from_sub_banks(seen["word"], stored.left), stored))
         above = broadcast(0xFFFFFFFF & ~((1 << 8 * stored.width) - 1))
         self._checker.equal("bytes above the width", operand & above, above if stored.sign else 0)

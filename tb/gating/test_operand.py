@@ -7,14 +7,14 @@ import cocotb
 import pytest
 
 from warploom.arch.config import GROUP, LANES, SmConfig
-from warploom.arch.interfaces import ENCODING_FIELDS, WARP_BITS, ZERO_BITS, unpack, zero_fields
+from warploom.arch.interfaces import WARP_BITS, ZERO_BITS, zero_fields
 from warploom.golden_model.byte_order import from_sub_banks
 from warploom.golden_model.register_file.reorder import reorder
 from warploom.golden_model.register_file.zero_mask import Interleaved, LaneOrder, Zero
 from warploom.golden_model.words import ALL_LANES
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
-from warploom.tb.narrow_values import encoding, encoding_of
+from warploom.tb.narrow_values import decoded, encoding, encoding_at
 
 CYCLES = 1000
 
@@ -41,7 +41,7 @@ def stimuli(config: SmConfig) -> Iterator[Stimulus]:
     rng = source()
     for _ in range(CYCLES):
         stimulus = {"word": rng.getrandbits(WARP_BITS), "zero": zero_word(config, zero(rng, config))}
-        yield stimulus | ({"encoding": encoding(rng).packed} if config.has_sides else {})
+        yield stimulus | ({"encoding": decoded(encoding(rng))} if config.has_sides else {})
 
 
 class OperandCheck:
@@ -65,7 +65,7 @@ class OperandCheck:
     def _expected(self, seen: Observation) -> tuple[int, int]:
         known = zero_of(seen["zero"])
         if self._has_sides:
-            stored = encoding_of(unpack(ENCODING_FIELDS, seen["encoding"]))
+            stored = encoding_at(seen["encoding"])
             word = from_sub_banks(seen["word"], stored.left)
             self._coverage.hit("negative register on the left", known.mask and stored.sign and stored.left)
             rules = self._interleaved
