@@ -119,6 +119,7 @@ class Surroundings:
         self._credits = busy(rng, 0.4)
         self._in_flight = InFlight(ports.config)
         self._has_window, self._promises = ports.config.has_window, Promises(ports.config)
+        self._absent: defaultdict[Register, int] = defaultdict(int)  # lanes that a new warp has not written
         self._lives = Lives(ports.config, rng) if ports.config.renames else None
         self._warps = list(range(ports.config.issue_ports))  # of the last random instruction of each issue port
         self._recent: defaultdict[int, deque[int]] = defaultdict(lambda: deque([0], maxlen=RECENT))  # by warp
@@ -268,12 +269,17 @@ class Surroundings:
             return fields
         rng, warp, recent = self._rng, fields["warp"], self._recent[fields["warp"]]
         fields["first"] = int(first)
+        if first and self._config.writes_back:  # what the previous warp wrote may never have come to the register file
+            self._absent |= {(warp, register): ALL_LANES for register in range(REGISTERS)}
         for name in ("src0", "src1", "src2", "dst"):
             if fields["reads"] and rng.random() < 0.7:
                 fields[name] = rng.choice(recent)
         for slot in range(3):
-            if self._promises.lost(warp, fields[f"src{slot}"]) & fields["lanes"]:
+            source = warp, fields[f"src{slot}"]
+            if (self._promises.lost(*source) | self._absent[source]) & fields["lanes"]:
                 fields["reads"] &= ~(1 << slot)
+        if fields["writes"]:
+            self._absent[warp, fields["dst"]] &= ~fields["lanes"]
         if fields["writes"] and fields["dst"] not in recent:
             recent.append(fields["dst"])
         if self._config.has_unallocated:

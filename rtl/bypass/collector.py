@@ -19,7 +19,7 @@ from warploom.rtl.bypass.held import HeldInstructions
 from warploom.rtl.bypass.interfaces import drop_layout, form_layout
 from warploom.rtl.interfaces import REGISTERS, SLOTS, SOURCES
 from warploom.rtl.observation import Shown
-from warploom.rtl.select import merge
+from warploom.rtl.select import count, merge
 from warploom.rtl.shared import share
 
 
@@ -70,6 +70,7 @@ class BypassingCollector(wiring.Component):
             **(self._probe_ports() if probe else {}),
         })
         self._issue = self.instruction.issue
+        self._available = Signal(SLOTS + 1, name="available")  # the number of available entries, one-hot, 0 for more
 
     def _probe_ports(self) -> dict[str, wiring.Member]:
         config = self._config
@@ -210,17 +211,15 @@ class BypassingCollector(wiring.Component):
         closed = self.queue.full
         if self._config.writes_back:
             closed |= self.eviction.blocked
-        available = self._available()
-        free = available + 1 - self._for_destination()
-        m.d.comb += self.free_entries.eq(Mux(closed, 0, Mux(free < SLOTS + 1, free, SLOTS + 1)))
+        free = [available + 1 - self._for_destination() for available in range(SLOTS + 1)]
+        m.d.comb += [
+            self._available.eq(count(m, [entry.available for entry in self.entries], SLOTS, "available")),
+            self.free_entries.eq(Mux(closed, 0, Mux(self._available.any(), merge(self._available, free), SLOTS + 1))),
+        ]
 
     def _for_destination(self) -> int:
         """How many entries an instruction needs for its result, which may have no row."""
         return int(self._config.has_unallocated)
-
-    def _available(self) -> Value:
-        """The number of available entries."""
-        return sum((entry.available for entry in self.entries), Const(0))
 
     def _let_go(self, m: Module) -> None:
         """One dirty entry is dropped or requests its eviction, in a cycle in which no instruction is taken."""
@@ -229,7 +228,7 @@ class BypassingCollector(wiring.Component):
         m.d.comb += [
             candidates.eq(self._all("evictable")),
             over.eq((candidates & self._all("old")).any()),  # if any is, the oldest is
-            crowded.eq(self._may_crowd() & (self.queue.count == 0) & (self._available() < SLOTS)),
+            crowded.eq(self._may_crowd() & (self.queue.count == 0) & self._available[:SLOTS].any()),
             leaves.eq(candidates.any() & (over | crowded) & ~self.take),
             dropped.eq(leaves & over & self._of(oldest, "transient") if self._config.has_hints else 0),
             self.eviction.request.eq(leaves & ~dropped),

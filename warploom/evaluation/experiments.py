@@ -147,7 +147,7 @@ EXPERIMENTS = {
         ("warploom.evaluation.silicon:usual",), "k20x", "warploom.evaluation.machines:silicon",
         refuses={BLOCKS: "the chip ran all blocks"}, unless="blocks", gpu=True),
     "hardware": Experiment(
-        "the mechanisms in gates, synthesised", "warploom.verbs.evaluate_hardware:show", preset="fermi",
+        "the mechanisms in gates, synthesised", "warploom.verbs.evaluate_hardware:show", preset="small",
         refuses={WORKLOADS: "it runs none", **_ONE_SIZE}, unless="quick"),
     "hardware_units": Experiment(
         "the same, the units that they change alone", "warploom.verbs.evaluate_hardware:show_units", preset="narrow",
