@@ -32,8 +32,8 @@ class Comparison:
 
     @property
     def area_ratio(self) -> float | None:
-        """Logic area of one instance, after divided by before."""
-        if self.before is None or self.after is None:
+        """Logic area of one instance, after divided by before; None if one does not exist, or it was wiring alone."""
+        if self.before is None or self.after is None or not logic_um2(self.before):
             return None
         return logic_um2(self.after) / logic_um2(self.before)
 

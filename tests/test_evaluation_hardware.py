@@ -59,6 +59,11 @@ def test_a_unit_without_a_path_has_no_ratio_of_paths():
     assert (entry.area_ratio, entry.delay_ratio) == (2.0, None)
 
 
+def test_a_unit_that_was_wiring_alone_has_no_ratio_of_areas():
+    entry, = compare(report(row("crossbar", 0.0)), report(row("sliced_crossbar", 2.0)))
+    assert (entry.area_ratio, entry.added_um2) == (None, 4.0)
+
+
 def test_collectors_store_as_much_as_the_source_counts():
     """Section V: 32 collectors of 1.5 KB, or half of it, instead of 384 B: 36 KB more, or 12 KB."""
     baseline, full, half = (hardware.CollectorCost("", row("collector", 1.0), 32, words) for words in (3, 12, 6))

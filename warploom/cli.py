@@ -356,7 +356,7 @@ def _add_evaluate(verbs: _Verbs) -> None:
     size.add_argument("--size", choices=("tiny", "default", "large"),
                       help="inputs of the programs (default: default, for combination tiny; kernels have no large "
                            "ones)")
-    size.add_argument("--quick", action="store_true", help="tiny inputs, and all without hardware, for a quick look")
+    size.add_argument("--quick", action="store_true", help="tiny inputs, and all without synthesis, for a quick look")
     _add_workloads(evaluate, "the programs on the list of the experiment's source, and the kernels")
     _add_blocks(evaluate)
     evaluate.add_argument("--scheduler", metavar="ADDRESS",
