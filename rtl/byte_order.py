@@ -6,6 +6,7 @@ slice. This is byte k of a register on the right, and byte 3 - k of a register o
 """
 
 from amaranth import Cat, Const, Mux, Signal, Value
+from amaranth.lib import data
 
 from warploom.arch.config import SUB_BANKS
 from warploom.arch.interfaces import WARP_BITS
@@ -34,3 +35,8 @@ def swap(parts: Signal, left: Value) -> Value:
 def bytes_below(size: Value) -> Value:
     """A mask of the bytes of a width, which is given as its bytes less one."""
     return Cat(Const(1, 1), (size >= k for k in range(1, SUB_BANKS)))
+
+
+def decoded(encoding: data.View) -> Value:
+    """An encoding as `warploom.rtl.interfaces.DECODED`."""
+    return Cat(bytes_below(encoding.size), encoding.sign, encoding.left)

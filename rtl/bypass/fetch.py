@@ -9,7 +9,7 @@ from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS, zero_fields
 from warploom.rtl import ports
 from warploom.rtl.bypass.interfaces import form_layout
-from warploom.rtl.coalescing.alignment import decoded
+from warploom.rtl.byte_order import decoded
 from warploom.rtl.interfaces import SLOTS
 from warploom.rtl.register_file.forms import form_of
 from warploom.rtl.select import lowest, merge

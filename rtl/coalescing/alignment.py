@@ -6,13 +6,8 @@ from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import SUB_BANKS
 from warploom.arch.interfaces import WARP_BITS
-from warploom.rtl.byte_order import SLICE_BITS, bytes_below, deinterleave, swap
+from warploom.rtl.byte_order import SLICE_BITS, deinterleave, swap
 from warploom.rtl.interfaces import DECODED
-
-
-def decoded(encoding: data.View) -> Value:
-    """An encoding as `DECODED`."""
-    return Cat(bytes_below(encoding.size), encoding.sign, encoding.left)
 
 
 def filled(m: Module, word: Value, encoding: data.View) -> Value:

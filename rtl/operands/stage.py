@@ -11,7 +11,7 @@ from amaranth.lib.wiring import In, Out
 from warploom.arch.config import COLUMNS, LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS
 from warploom.rtl import ports
-from warploom.rtl.coalescing.alignment import decoded
+from warploom.rtl.byte_order import decoded
 from warploom.rtl.dispatch import Dispatcher
 from warploom.rtl.gating.trivial import TRIVIAL, TrivialDetector, decode_trivial
 from warploom.rtl.interfaces import DECODED, ENCODING, PREPARED_SLOTS, SLOTS, column_masks, held_layout
