@@ -156,7 +156,7 @@ def units(key: str, labels: Mapping[str, str]) -> str:
 def _unit(label: str, entry: dict[str, Any]) -> list[str]:
     areas, paths = ([f"{row[key]:,.0f}" if row and row[key] else "-" for row in (entry["before"], entry["after"])]
                     for key in ("logic_um2", "delay_ps"))
-    ratio = f"x {entry['area_ratio']:.3g}" if entry["area_ratio"] else "new"
+    ratio = "new" if entry["before"] is None else f"x {entry['area_ratio']:.3g}" if entry["area_ratio"] else "-"
     return [label, str(entry["after"]["instances"]), *areas, ratio, f"{entry['added_um2']:,.0f}", *paths]
 
 
