@@ -85,15 +85,14 @@ results: $(STAMP)  ## run the experiments and commit their figures to docs/resul
 	for shown in fg_simt fg_simt_cost; do \
 	  $(VENV)/bin/warploom evaluate $$shown --size tiny --json build/results/$$shown.json || exit 1; done
 	$(VENV)/bin/warploom evaluate units --size tiny --json build/results/units_tiny.json
-	$(VENV)/bin/warploom evaluate units --blocks 32 --json build/results/units.json
+	$(VENV)/bin/warploom evaluate units --json build/results/units.json
 	$(VENV)/bin/warploom evaluate locality --workloads $(SHARING) --json build/results/locality.json
 	$(VENV)/bin/warploom evaluate locality --workloads $(NOT_SHARING) --json build/results/locality_type_3.json
 	$(VENV)/bin/warploom evaluate tfet --size tiny --json build/results/tfet_tiny.json
-	$(VENV)/bin/warploom evaluate tfet --workloads $(FEW_BLOCKS) --json build/results/tfet_whole.json
-	$(VENV)/bin/warploom evaluate tfet --blocks 12 --workloads $(MANY_BLOCKS) --json build/results/tfet.json
-	$(VENV)/bin/warploom evaluate tfet_bounds --blocks 12 --workloads transpose,backprop \
-	  --json build/results/tfet_bounds.json
-	$(VENV)/bin/warploom evaluate tfet_sms --blocks 64 --workloads $(INTENSIVE) --json build/results/tfet_sms.json
+	$(VENV)/bin/warploom evaluate tfet --blocks all --workloads $(FEW_BLOCKS) --json build/results/tfet_whole.json
+	$(VENV)/bin/warploom evaluate tfet --workloads $(MANY_BLOCKS) --json build/results/tfet.json
+	$(VENV)/bin/warploom evaluate tfet_bounds --workloads transpose,backprop --json build/results/tfet_bounds.json
+	$(VENV)/bin/warploom evaluate tfet_sms --workloads $(INTENSIVE) --json build/results/tfet_sms.json
 	$(VENV)/bin/warploom evaluate tfet_sms --blocks 240 --workloads $(INTENSIVE) --set sms=15 --set slices=6 \
 	  --set channels=6 --set mesh_columns=5 --json build/results/tfet_sms_15.json
 	$(VENV)/bin/warploom evaluate tfet_power --json build/results/tfet_power.json

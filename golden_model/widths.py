@@ -28,7 +28,8 @@ def width(values: np.ndarray, executing: np.ndarray) -> np.ndarray:
 
 def lane_bits(masks: np.ndarray) -> np.ndarray:
     """Lane masks, uint32 (rows,), as booleans (rows, 32)."""
-    return (masks[:, None] >> _LANE & 1).astype(bool)
+    octets = np.ascontiguousarray(masks, "<u4")[:, None].view(np.uint8)
+    return np.unpackbits(octets, axis=1, bitorder="little").view(bool)
 
 
 def histograms(trace: Trace) -> tuple[list[int], list[int]]:
@@ -103,13 +104,13 @@ def values_read(trace: Trace, reads: Accesses, writes: Accesses) -> tuple[np.nda
     order = np.lexsort((time, key))
     key, row = key[order], np.concatenate([reads.row, writes.row])[order]
     executing = lane_bits(np.concatenate([reads.lanes, writes.lanes])[order])
-    events = np.arange(len(key))
-    writer = np.where(executing & (row != NONE)[:, None], events[:, None], NONE)
-    writer = np.maximum.accumulate(writer, axis=0)
-    first = np.searchsorted(key, key)
     is_read = row == NONE
-    writer, executing = writer[is_read], executing[is_read]
-    values = np.zeros(executing.shape, np.uint32)
-    at, lane = np.nonzero(writer >= first[is_read][:, None])
-    values[at, lane] = trace.results[row[writer[at, lane]], lane]
-    return values, executing, time[order][is_read]
+    # The event of the last write so far, by lane and event: small numbers in rows by lane, since there are many.
+    events = np.arange(len(key), dtype=np.int32)
+    writes_lane = np.ascontiguousarray((executing & ~is_read[:, None]).T)
+    writer = np.maximum.accumulate(np.where(writes_lane, events, np.int32(NONE)), axis=1).T[is_read]
+    first = np.searchsorted(key, key[is_read])
+    values = np.zeros(writer.shape, np.uint32)
+    if len(trace.results):
+        np.copyto(values, trace.results[row[writer], _LANE], where=writer >= first[:, None])
+    return values, executing[is_read], time[order][is_read]

@@ -15,6 +15,7 @@ from warploom.evaluation.sampling import Error, summaries
 from warploom.evaluation.simulations import Case
 from warploom.golden_model.statistics import total
 from warploom.programs.library import program
+from warploom.verbs import evaluate
 
 SMALL = SmConfig.preset("small")
 
@@ -64,6 +65,17 @@ def test_an_experiment_on_samples(tmp_path: Path) -> None:
                        for blocks in ([], ["--blocks", "2"]))
     assert (of_all["blocks"], of_some["blocks"]) == (None, 2)
     assert of_all["ratios"] != of_some["ratios"]
+
+
+@pytest.mark.parametrize(("options", "blocks"), [
+    ([], 32), (["--blocks", "7"], 7), (["--blocks", "all"], None), (["--size", "tiny"], None),
+    (["--size", "tiny", "--blocks", "7"], 7)])
+def test_an_experiment_of_samples(options: list[str], blocks: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless a user says how many blocks are timed, or inputs are tiny."""
+    timed: list[int | None] = []
+    monkeypatch.setattr(evaluate, "_body", lambda study: timed.extend(case.blocks for case in study.cases()) or {})
+    assert main(["evaluate", "units", "--workloads", "bfs", *options]) == 0
+    assert {*timed} == {blocks}
 
 
 @pytest.mark.parametrize(("options", "line"), [

@@ -1,5 +1,6 @@
 """Points of work on worker processes: errors, killed workers, clusters."""
 
+import gc
 import json
 import os
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from test_processes import is_there, wait_for
-from work import divide, refuse, square, square_or_fail, wait
+from work import collecting, divide, refuse, square, square_or_fail, wait
 
 from warploom import points
 from warploom.arch.errors import ExecutionError, LaunchError, PtxError, ToolError
@@ -19,6 +20,16 @@ from warploom.arch.errors import ExecutionError, LaunchError, PtxError, ToolErro
 def test_every_point_has_its_result() -> None:
     assert dict(points.compute(square, range(100))) == {number: number * number for number in range(100)}
     assert not list(points.compute(square, []))
+
+
+def test_workers_collect_garbage_as_often_as_their_parent() -> None:
+    before = gc.get_threshold()
+    gc.set_threshold(before[0] + 1, *before[1:])
+    try:
+        (_, found), = points.compute(collecting, [None])
+        assert found == gc.get_threshold()
+    finally:
+        gc.set_threshold(*before)
 
 
 def test_a_point_that_fails_is_not_in_the_way() -> None:

@@ -193,6 +193,9 @@ def test_the_command_of_a_sample() -> None:
     command = shlex.split(experiment_command(checked({**EVALUATED, "blocks": 12}, "")))
     assert command[command.index("--blocks") + 1] == "12"
     assert "--blocks" not in experiment_command(checked(EVALUATED, ""))
+    whole = {**EVALUATED, "experiment": "units", "size": "default"}  # an experiment of samples
+    assert "--blocks all" in experiment_command(checked(whole, ""))
+    assert "--blocks" not in experiment_command(checked({**whole, "size": "tiny"}, ""))
 
 
 def test_the_command_of_a_document_of_a_gpu() -> None:
@@ -460,7 +463,7 @@ def test_what_experiments_print_as_tables(
 
 def test_every_experiment_has_a_figure(committed: tuple[list[dict[str, Any]], html.HtmlElement]) -> None:
     documents, page = committed
-    assert {document["experiment"] for document in documents} >= EXPERIMENTS.keys() - {"hardware"}
+    assert {document["experiment"] for document in documents} >= EXPERIMENTS.keys() - {"hardware", "hardware_network"}
     for slug in report._slugs([checked(one, "") for one in documents]):
         assert panels_of(page, slug), slug
 

@@ -1,5 +1,6 @@
 """Functions for worker processes of tests."""
 
+import gc
 import os
 import signal
 import time
@@ -11,6 +12,11 @@ from warploom.arch.errors import LaunchError, PtxError, WarploomError
 
 def square(number: int) -> int:
     return number * number
+
+
+def collecting(_: object) -> tuple[int, int, int]:
+    """How often this process collects garbage."""
+    return gc.get_threshold()
 
 
 def square_or_fail(number: int) -> int:

@@ -33,6 +33,10 @@ YOUNG = 50_000
 """New objects between two garbage collections: compiling and timing create many lasting objects, and with Python's 700
 the collector takes a fifth of the time scanning them."""
 
+SAMPLED = "time N blocks of each launch (2 or more; first, last, and evenly spaced between them)"
+
+EXECUTED = "all are executed and checked (docs/sampling.md)"
+
 DESCRIPTION = """\
 From a CUDA kernel to gates: GPU register-file hardware you can read, simulate and synthesise.
 """
@@ -275,9 +279,7 @@ def _add_compile(verbs: _Verbs) -> None:
 
 
 def _add_blocks(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--blocks", type=_sample, metavar="N",
-                      help="time N blocks of each launch (2 or more; first, last, and evenly spaced between them) "
-                           "instead of all; all are executed and checked (docs/sampling.md)")
+    verb.add_argument("--blocks", type=_sample, metavar="N", help=f"{SAMPLED} instead of all; {EXECUTED}")
 
 
 def _sample(text: str) -> int:
@@ -290,6 +292,11 @@ def _sample(text: str) -> int:
         raise argparse.ArgumentTypeError(
             f"{text}: must be a whole number of at least 2: the first block and the last one")
     return count
+
+
+def _sample_or_all(text: str) -> int:
+    """The same, or 0 for all blocks."""
+    return 0 if text == ALL else _sample(text)
 
 
 def _add_optimise(verb: argparse.ArgumentParser) -> None:
@@ -358,7 +365,10 @@ def _add_evaluate(verbs: _Verbs) -> None:
                            "ones)")
     size.add_argument("--quick", action="store_true", help="tiny inputs, and all without synthesis, for a quick look")
     _add_workloads(evaluate, "the programs on the list of the experiment's source, and the kernels")
-    _add_blocks(evaluate)
+    usual = ", ".join(f"{one.blocks} for {name}" for name, one in EXPERIMENTS.items() if one.blocks)
+    evaluate.add_argument("--blocks", type=_sample_or_all, metavar="N",
+                          help=f"{SAMPLED}, or all of them (default: {usual}, unless inputs are tiny; all for others); "
+                               f"{EXECUTED}")
     evaluate.add_argument("--scheduler", metavar="ADDRESS",
                           help="simulate on the cluster of this Dask scheduler (default: on this machine)")
     evaluate.add_argument("--out", type=Path, metavar="DIR",

@@ -1,6 +1,7 @@
 """Independent points of work, each computed by a worker process of Dask: of this machine, or of a cluster."""
 
 import contextlib
+import gc
 import logging
 import multiprocessing
 import os
@@ -36,13 +37,14 @@ _CLOSE = 5
 
 class _Prepare(WorkerPlugin):
     """A worker of this machine starts, on its core if it is to stay on one. Like its parent, it uses the model's
-    compiled modules or not."""
+    compiled modules or not, and collects garbage as often."""
 
     def __init__(self, *, as_compiled: bool, cores: Sequence[int]) -> None:
-        self._as_compiled, self._cores = as_compiled, cores
+        self._as_compiled, self._cores, self._collecting = as_compiled, cores, gc.get_threshold()
 
     def setup(self, worker: Worker) -> None:
         """As Dask calls it."""
+        gc.set_threshold(*self._collecting)
         if self._cores:
             os.sched_setaffinity(0, {self._cores[worker.name]})
         if self._as_compiled:

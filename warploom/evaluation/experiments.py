@@ -31,7 +31,8 @@ class Experiment:
     is a function of the machine and the user's settings, by whose result each workload is simulated; empty if none is.
     `cases` is a function of the study that says what to simulate, unless it is all workloads on all machines. `refuses`
     has the options that make no sense, with the reason. `size` is that of the inputs, unless a user names
-    one. With the option `unless` it is not one of all experiments."""
+    one. `blocks` of each launch are timed, unless a user says how many, or inputs are tiny; None: all. With the option
+    `unless` it is not one of all experiments."""
 
     what: str
     show: str
@@ -41,6 +42,7 @@ class Experiment:
     cases: str = ""
     refuses: Mapping[str, str] = field(default_factory=dict)
     size: str = "default"
+    blocks: int | None = None
     unless: str = ""
     gpu: bool = False
 
@@ -94,7 +96,7 @@ EXPERIMENTS = {
                  **_ONE_SIZE}, unless="quick"),
     "units": Experiment(
         "[HAWS], chapter 4: execution units that schedulers own and share", "warploom.verbs.evaluate_figures:unitwise",
-        ("warploom.evaluation.units:usual",), "kepler", "warploom.evaluation.machines:units"),
+        ("warploom.evaluation.units:usual",), "kepler", "warploom.evaluation.machines:units", blocks=32),
     "characterisation": Experiment(
         "[HAWS], chapter 4: what programs execute and wait for, PTX and machine code",
         "warploom.verbs.evaluate_characterisation:show", ("warploom.evaluation.characterisation:groups",), "k20x",
@@ -109,14 +111,16 @@ EXPERIMENTS = {
         refuses={BLOCKS: "a GPU is timed whole"}, gpu=True),
     "tfet": Experiment(
         "[TFET]: a register file of CMOS and TFET rows", "warploom.verbs.evaluate_tfet:show",
-        ("warploom.evaluation.tfet:groups",), "tfet_gpu", "warploom.evaluation.machines:tfet", gpu=True),
+        ("warploom.evaluation.tfet:groups",), "tfet_gpu", "warploom.evaluation.machines:tfet", blocks=12,
+        gpu=True),
     "tfet_sms": Experiment(
         "[TFET]: TFET rows of each of four SMs", "warploom.verbs.evaluate_tfet:by_sm",
-        ("warploom.evaluation.tfet_sms:groups",), "tfet_gpu", "warploom.evaluation.machines:tfet_sms", gpu=True),
+        ("warploom.evaluation.tfet_sms:groups",), "tfet_gpu", "warploom.evaluation.machines:tfet_sms", blocks=64,
+        gpu=True),
     "tfet_bounds": Experiment(
         "[TFET]: errors of predictions, and what a perfect predictor and any gating of rows would save",
         "warploom.verbs.evaluate_tfet:bounded", ("warploom.evaluation.tfet:groups",), "tfet_gpu",
-        "warploom.evaluation.machines:tfet_bounds", gpu=True),
+        "warploom.evaluation.machines:tfet_bounds", blocks=12, gpu=True),
     "tfet_power": Experiment(
         "[TFET]: power and area of the rename stage in gates, beside the register file",
         "warploom.verbs.evaluate_tfet_power:show", ("warploom.evaluation.tfet_power:groups",), "fermi",
@@ -130,8 +134,8 @@ EXPERIMENTS = {
         ("warploom.evaluation.characteristics:groups",), "fermi", "warploom.evaluation.machines:combination",
         size="tiny"),
     "sampling": Experiment(
-        "the errors of --blocks, on all workloads", "warploom.verbs.evaluate_sampling:show",
-        ("warploom.evaluation.workloads:chosen", (ALL,), ""), "fermi", "warploom.evaluation.machines:sampling",
+        "the errors of --blocks", "warploom.verbs.evaluate_sampling:show", _listed("RADAIDEH"), "fermi",
+        "warploom.evaluation.machines:sampling",
         refuses={BLOCKS: "it takes samples of several sizes"}, unless="blocks"),
     "workloads": Experiment(
         "widths, zeros, inactive lanes and instructions of all workloads, from traces",
@@ -148,6 +152,10 @@ EXPERIMENTS = {
         refuses={BLOCKS: "the chip ran all blocks"}, unless="blocks", gpu=True),
     "hardware": Experiment(
         "the mechanisms in gates, synthesised", "warploom.verbs.evaluate_hardware:show", preset="small",
+        refuses={WORKLOADS: "it runs none", **_ONE_SIZE}, unless="quick"),
+    "hardware_network": Experiment(
+        "the network between collectors and banks, synthesised without and with windows",
+        "warploom.verbs.evaluate_hardware:show_network", preset="small",
         refuses={WORKLOADS: "it runs none", **_ONE_SIZE}, unless="quick"),
     "hardware_units": Experiment(
         "the same, the units that they change alone", "warploom.verbs.evaluate_hardware:show_units", preset="narrow",

@@ -32,8 +32,8 @@ class Failure(NamedTuple):
 @dataclass(frozen=True)
 class Wanted:
     """What a user wants of experiments: of the inputs, of the machine (an SM, `preset`, or a `gpu`; nothing: the usual
-    one), of the workloads (none: the usual ones), and where charts go and simulations run. `known` results need no
-    simulation."""
+    one), of the workloads (none: the usual ones), of the blocks that are timed (None: as many as usual, 0: all), and
+    where charts go and simulations run. `known` results need no simulation."""
 
     size: str
     charts: Path
@@ -81,6 +81,12 @@ class Study:
         return sm_of(self.machine)
 
     @property
+    def blocks(self) -> int | None:
+        """Blocks of each launch that are timed; None: all. Tiny inputs have few, and are timed whole."""
+        usual = None if self.wanted.size == "tiny" else self.experiment.blocks
+        return usual if self.wanted.blocks is None else self.wanted.blocks or None
+
+    @property
     def names(self) -> list[str]:
         """The workloads of all groups, each once."""
         return list(dict.fromkeys(name for members in self.groups.values() for name in members))
@@ -94,7 +100,7 @@ class Study:
         if self.experiment.cases:
             found: list[Case] = pkgutil.resolve_name(self.experiment.cases)(self)
             return found
-        return cases(self.names, self.wanted.size, self.configurations(), self.wanted.blocks)
+        return cases(self.names, self.wanted.size, self.configurations(), self.blocks)
 
     def runs(self, needed: Sequence[Case]) -> dict[str, Runs]:
         """The runs of cases, of which those that are not known are simulated."""

@@ -7,7 +7,6 @@ many warps alternate on the wires of a bank, toggles as many bits within a tenth
 
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import product
 
 from warploom.arch.config import GROUP, LANES, SmConfig
 from warploom.arch.mechanisms import Coalescing, Gating
@@ -61,15 +60,15 @@ def toggling(*traces: Trace) -> Toggling:
     for trace in traces:
         for warp in trace.warps:
             found.move(trace, warp)
-    return Toggling(dict(found.moved), dict(found.toggled))
+    return Toggling(dict(zip(names(), found.moved, strict=True)), dict(zip(names(), found.toggled, strict=True)))
 
 
 class _Wires:
     """The words on the wires of reads and of writes, by form."""
 
     def __init__(self) -> None:
-        self.moved, self.toggled = (Counter(dict.fromkeys(names(), 0)) for _ in range(2))
-        self._held = dict.fromkeys(product((False, True), names()), 0)
+        self.moved, self.toggled = [0] * len(FORMS), [0] * len(FORMS)
+        self._held = [0] * len(FORMS), [0] * len(FORMS)
 
     def move(self, trace: Trace, warp: WarpTrace) -> None:
         """Move all operands of a warp."""
@@ -87,22 +86,19 @@ class _Wires:
     def _operand(self, word: int, lanes: int, *, is_write: bool) -> None:
         """Move a word in every form."""
         below, gated = _BELOW[detect(word, ALL_LANES)[0]], _gated(word, lanes)
-        for narrow, gating in FORMS:
-            name = _name(narrow, gating)
-            moved = gated[gating] & below if narrow else gated[gating]
-            held = self._held[is_write, name]
-            changed = (held ^ word) & moved
-            self.moved[name] += moved.bit_count()
-            self.toggled[name] += changed.bit_count()
-            self._held[is_write, name] = held ^ changed
+        held = self._held[is_write]
+        for number, moved in enumerate((*gated, *(bits & below for bits in gated))):  # as in `FORMS`
+            changed = (held[number] ^ word) & moved
+            self.moved[number] += moved.bit_count()
+            self.toggled[number] += changed.bit_count()
+            held[number] ^= changed
 
 
-def _gated(word: int, lanes: int) -> dict[Gating, int]:
-    """The bits of a word that move under each setting of gating."""
+def _gated(word: int, lanes: int) -> tuple[int, ...]:
+    """The bits of a word that move under each setting of gating, in their order."""
     executing = spread(lanes)
     nonzero = executing & spread(nonzero_lanes(word))
-    return {Gating.OFF: _ONES, Gating.ACTIVE: executing, Gating.IN_LANE: nonzero,
-            Gating.CROSS_LANE: nonzero & _granules(word & executing)}
+    return _ONES, executing, nonzero, nonzero & _granules(word & executing)
 
 
 def _granules(word: int) -> int:

@@ -75,8 +75,7 @@ def _overheads(slug: str, title: str, entries: Sequence[Record], columns: Mappin
 def of_hardware(document: Document, slug: str) -> list[Panel]:
     """Areas and longest paths of units, without and with each mechanism."""
     parts = {"coalescing": document.units, "gating": document.gating_units, "the affine unit": document.affine_units,
-             "affine execution": document.engine_units,
-             **{f"windows, {network.configuration}": network.units for network in document.networks}}
+             "affine execution": document.engine_units, "windows": document.network_units}
     return [panel for name, compared in parts.items() if compared
             for panel in (_areas(slug, name, compared), _paths(slug, name, compared))]
 

@@ -66,13 +66,6 @@ class Comparison(msgspec.Struct):
     added_um2: float
 
 
-class Network(msgspec.Struct):
-    """The units between collectors and banks."""
-
-    configuration: str
-    units: list[Comparison]
-
-
 class Point(msgspec.Struct):
     """A machine of a sweep; `front` if no other is better."""
 
@@ -133,7 +126,7 @@ class Document(msgspec.Struct):
     units: list[Comparison] = []
     gating_units: list[Comparison] = []
     affine_units: list[Comparison] = []
-    networks: list[Network] = []
+    network_units: list[Comparison] = []
     points: list[Point] = []
     averages: list[Record] = []
     combinations: list[Record] = []

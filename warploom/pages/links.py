@@ -9,6 +9,7 @@ from urllib.parse import quote
 from warploom.arch.config import SmConfig, presets
 from warploom.arch.gpu import GpuConfig, gpu_presets
 from warploom.arch.pipes import PIPES, TIMING
+from warploom.evaluation.experiments import ALL, EXPERIMENTS
 from warploom.pages.document import Document
 
 
@@ -31,6 +32,8 @@ def experiment_command(document: Document) -> str:
         words += ["--size", document.size]
     if document.blocks:
         words += ["--blocks", str(document.blocks)]
+    elif document.size != "tiny" and document.experiment in EXPERIMENTS and EXPERIMENTS[document.experiment].blocks:
+        words += ["--blocks", ALL]
     return shlex.join([*words, "--json", f"{document.experiment}.json"])
 
 

@@ -25,6 +25,7 @@ TITLES = {
     "fg_simt": "The FG-SIMT engine", "fg_simt_cost": "The FG-SIMT engine in gates",
     "units": "Execution units that schedulers share", "locality": "Hints for locality",
     "hardware_units": "Areas and longest paths of single units",
+    "hardware_network": "The network between collectors and banks",
 }
 """Headings of the experiments."""
 

@@ -82,7 +82,7 @@ def _document(name: str, wanted: Wanted, path: Path) -> tuple[Body, Mapping[str,
 
 def _body(study: Study) -> Body:
     """Run one experiment."""
-    on = {"configuration": dataclasses.asdict(study.machine), "blocks": study.wanted.blocks} if study.preset else {}
+    on = {"configuration": dataclasses.asdict(study.machine), "blocks": study.blocks} if study.preset else {}
     return {"experiment": study.name, **on, **study.experiment.run(study), **_failures(study.failed)}
 
 

@@ -8,7 +8,6 @@ from warploom import report
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import MECHANISMS
 from warploom.evaluation import hardware
-from warploom.evaluation.experiments import EXPERIMENTS
 from warploom.evaluation.study import Study
 from warploom.synth.compare import Comparison, logic_um2
 from warploom.synth.report import Row
@@ -40,13 +39,18 @@ def show(study: Study) -> Body:
     parts = hardware.alone(config, hardware.CORF_UNITS)
     report.table("What CORF needs instead of coalescing", ("unit", "µm²", "SRAM bits", "ps"),
                  [(part.unit, _area(part), part.sram_bits, _delay(part)) for part in parts])
+    kinds = hardware.collectors(config)
+    report.table(f"Collectors without and with windows, {config.name}: logic and longest path of one, storage of all",
+                 ("collector", "count", "words", "µm²", "stored, B", "ps"),
+                 [(kind.kind, kind.count, kind.words, _area(kind.row), kind.stored_bytes, _delay(kind.row))
+                  for kind in kinds])
     needs = overheads(study.name, config)
     return {
         "units": [entry.to_json() for entry in compared],
         "gating_units": [entry.to_json() for entry in gated],
         "affine_units": [entry.to_json() for entry in once],
         "corf_units": [dataclasses.asdict(part) for part in parts],
-        **_windows(config),
+        "collectors": [dataclasses.asdict(kind) for kind in kinds],
         **needs,
     }
 
@@ -62,27 +66,16 @@ def show_units(study: Study) -> Body:
             "corf_units": [dataclasses.asdict(part) for part in parts]}
 
 
-def _windows(config: SmConfig) -> Body:
-    """Synthesise the units with windows, beside the units that they replace."""
-    kinds = hardware.collectors(config)
-    report.table(f"Collectors without and with windows, {config.name}: logic and longest path of one, storage of all",
-                 ("collector", "count", "words", "µm²", "stored, B", "ps"),
-                 [(kind.kind, kind.count, kind.words, _area(kind.row), kind.stored_bytes, _delay(kind.row))
-                  for kind in kinds])
-    networks = [_network(sm) for sm in dict.fromkeys((config, SmConfig.preset(EXPERIMENTS["bypassing"].preset)))]
-    return {"collectors": [dataclasses.asdict(kind) for kind in kinds], "networks": networks}
-
-
-def _network(config: SmConfig) -> Body:
+def show_network(study: Study) -> Body:
     """Synthesise the additions of windows between collectors and banks, and compare them with a bank."""
+    config = study.config
     network = hardware.network(config)
     added, shares = sum(entry.added_um2 for entry in network), hardware.shares(network)
     report.table(f"Between collectors and banks, {config.name}, without windows and with bow_hints", UNITS,
                  comparisons(network))
     report.fields(f"What the network adds, {config.name}",
                   {"µm²": f"{added:,.0f}", **{name: f"{100 * share:.1f} %" for name, share in shares.items()}})
-    return {"configuration": config.name, "units": [entry.to_json() for entry in network], "added_um2": added,
-            "shares": shares}
+    return {"network_units": [entry.to_json() for entry in network], "network_um2": added, "network_shares": shares}
 
 
 def comparisons(compared: Iterable[Comparison]) -> list[tuple[object, ...]]:

@@ -38,7 +38,7 @@ def bounded(study: Study) -> Body:
     assert isinstance(gpu, GpuConfig), "an experiment on a GPU"
     machines = tfet.configurations(gpu, study.wanted.settings)
     runs = study.runs(cases(found, study.wanted.size, {name: machines[name] for name in (tfet.BASELINE, tfet.MEM_RA)},
-                            study.wanted.blocks))
+                            study.blocks))
     body: Body = {"size": study.wanted.size, "groups": study.groups}
     for key, title, columns, row in (
             ("predictions", "Predicted stalls, and a perfect predictor", tfet_bounds.PREDICTED, tfet_bounds.predicted),
