@@ -46,6 +46,10 @@ JOINTS = frozenset((*(module_name(path.rpartition(".")[2]) for mechanism in MECH
 DIVIDED = frozenset({"control_processor"})
 """Units whose parts stay modules for synthesis in a larger unit, too: as one module they are mapped worse."""
 
+APART = frozenset({"request_register"})
+"""Units that stay modules for synthesis wherever they are: what comes late there is not to be mapped into what comes
+before."""
+
 _YOSYS = "import sys; from pyosys import libyosys; libyosys.run_pass('script ' + sys.argv[1])"
 
 _SCRIPT = """\

@@ -74,11 +74,11 @@ class Design:
 
 def elaborate(
     rtlil: str, top: str, folder: Path, *, joints: Collection[str] = (), divided: Collection[str] = (),
-    flat: bool = False,
+    apart: Collection[str] = (), flat: bool = False,
 ) -> Design:
     """Read Amaranth's RTLIL. Parts of the top, direct or in modules that only connect others (`joints`), stay modules,
-    and so do those of the units `divided`, and units that a parent contains several times; all others are dissolved
-    into their parent, with `flat` all."""
+    and so do those of the units `divided`, units that a parent contains several times, and those `apart`; all others
+    are dissolved into their parent, with `flat` all."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "design.il").write_text(_FIRST_INDEX + rtlil)
     sram_map = Path(__file__).with_name("sram_map.v")
@@ -90,7 +90,8 @@ def elaborate(
     for name in [] if flat else order:
         inside = children(modules[name], modules)
         stay = name in {top, *joints, *divided}
-        kept.update(child for child in inside if child not in joints and (stay or inside.count(child) > 1))
+        kept.update(child for child in inside
+                    if child not in joints and (stay or child in apart or inside.count(child) > 1))
     return Design(top, modules | macros, tuple(name for name in order if name in kept))
 
 

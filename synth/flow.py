@@ -95,7 +95,8 @@ def _linked(module: str, mapped: Mapping[str, Mapped], library: Library) -> Flat
 def _elaborate(config: SmConfig, top: str, folder: Path, *, flat: bool) -> Design:
     module = module_name(top)
     text = verilog.to_rtlil(verilog.create(config, top), module, source_lines=False)
-    return elaborate(text, module, folder, joints=verilog.JOINTS, divided=verilog.DIVIDED, flat=flat)
+    return elaborate(text, module, folder, joints=verilog.JOINTS, divided=verilog.DIVIDED, apart=verilog.APART,
+                     flat=flat)
 
 
 def synthesise_design(design: Design, name: str, wanted: Sequence[str] | None, library: Library, *,

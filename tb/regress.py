@@ -79,6 +79,8 @@ def _in_words(config: SmConfig) -> Iterator[str]:
         yield "banks with two ports"
     if not (config.arrival_delay and config.turnaround):
         yield f"arrival delay {config.arrival_delay}, turnaround {config.turnaround}"
+    if config.window_delay:
+        yield "what windows send waits"
     if config.has_unallocated:
         yield "transient registers without rows"
 

@@ -166,6 +166,12 @@ def test_parts_of_a_divided_unit_stay_modules(tmp_path: Path) -> None:
     assert {unit.name for unit in design.units()} == {"unit", "unit_pair", "adder"}
 
 
+def test_a_unit_that_is_apart_stays_a_module(tmp_path: Path) -> None:
+    text = verilog.to_rtlil(Sum(), "unit", source_lines=False)
+    design = elaborate(text, "unit", tmp_path, apart=("adder",))
+    assert {unit.name for unit in design.units()} == {"unit", "unit_pair", "adder"}
+
+
 def test_flat_is_one_row_with_the_same_memory(tmp_path: Path) -> None:
     (row,) = report_of(Pair(), tmp_path, flat=True).rows
     assert (row.sram_macros, row.sram_bits) == (1, 1024 * 8)

@@ -48,12 +48,15 @@ class BypassingCollector:
         self.counts = Counts() if counts is None else counts
         self._window, self._last_age = config.window, config.window - 1
         self._arrival_delay, self._turnaround = config.arrival_delay, config.turnaround
+        self._window_delay = config.window_delay
         self._gated = config.gates_columns
         self._hinted, self._writes_back = config.has_hints, config.writes_back
         # Without rows for transient values every destination gets an entry, and none is evicted for lack of entries.
         self._for_sources, self._may_crowd = 1 - config.has_unallocated, not config.has_unallocated
         self._named: dict[int, Entry] = {}  # entries in use, by register
         self._arriving: Entry | None = None
+        self._requested: Entry | None = None
+        self._following: Entry | None = None  # with a delay, the entry of the next request
         self._passing = 0  # the word of the operand that arrives in this cycle, if it passes the storage
         self._lost = LostValues()
         self._shown: Sequence[int] | None = None  # of this state, if it has been computed
@@ -62,9 +65,13 @@ class BypassingCollector:
 
     # ------------------------------------------------------------------ wires
 
+    @property
+    def restless(self) -> bool:
+        """Whether an entry leaves, or a request is taken, at the end of this cycle without any event."""
+        return self._leaves or (self._requested is None and self._following is not None)
+
     def _settle_entries(self) -> None:
-        """Find the entries that may be taken over, and the one that leaves. The collector is `restless` if an entry
-        will leave at the end of this cycle without any event."""
+        """Find the entries that may be taken over, and the one that leaves."""
         unused, replaceable, over = [], [], []
         oldest = None  # dirty entry that may leave
         last_age = self._last_age
@@ -86,11 +93,14 @@ class BypassingCollector:
         self.entries_used = len(self.entries) - len(unused)
         self._available, self._over = unused + replaceable, over
         leaving = self._leaving = None if oldest is None else self._leave(oldest)
-        self.restless = bool(over) or (leaving is not None and leaving.dropped)
+        self._leaves = bool(over) or (leaving is not None and leaving.dropped)
 
     def _settle_operands(self) -> None:
         """Find the request, and whether the oldest instruction has all its operands: it is `ready`."""
-        self._requested = self._find_wanted()
+        if self._window_delay:
+            self._following = self._find_wanted(self._requested)
+        else:
+            self._requested = self._find_wanted()
         self.ready = bool(self.held)
         if self.ready:
             for entry in self.held[0].entries:
@@ -103,10 +113,10 @@ class BypassingCollector:
             return Leaving(oldest.index, slid and oldest.transient, slid)
         return None
 
-    def _find_wanted(self) -> Entry | None:
+    def _find_wanted(self, requested: Entry | None = None) -> Entry | None:
         for held in self.held:
             for entry in held.entries:
-                if entry.wanted:
+                if entry.wanted and entry is not requested:
                     return entry
         return None
 
@@ -217,8 +227,7 @@ class BypassingCollector:
         self._shown = None
         if arriving_word is not None:
             self._arrive(arriving_word)
-        if granted:
-            self._grant()
+        asks = self._ask(granted)
         available = self._available_if(dispatched) if take is not None else ()
         if dispatched:
             for entry in self.held.pop(0).entries:
@@ -236,7 +245,7 @@ class BypassingCollector:
                 self._free(entry)
         if self._over or self._leaving or dispatched or coming or delivery or take:  # else only operands came
             self._settle_entries()
-        if take or granted or dispatched or arriving_word is not None:
+        if take or asks or dispatched or arriving_word is not None:
             self._settle_operands()
 
     def _arrive(self, word: int) -> None:
@@ -246,11 +255,20 @@ class BypassingCollector:
         self._store(entry, entry.arriving)
         entry.arriving, self._arriving = 0, None
 
+    def _ask(self, granted: bool) -> bool:
+        """The request is granted, or with a delay the register takes the next one. Returns whether it changes."""
+        if granted:
+            self._grant()
+        takes = self._requested is None and self._following is not None
+        if takes:
+            self._requested = self._following
+        return granted or takes
+
     def _grant(self) -> None:
         entry = self._requested
         assert entry is not None and self._arriving is None, "a grant without a request, or no word after a grant"
         entry.arriving, entry.wanted = entry.wanted, 0
-        self._arriving = entry
+        self._arriving, self._requested = entry, None
 
     def _come(self, result: Coming) -> None:
         entry = self._named.get(result.register)

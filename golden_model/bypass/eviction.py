@@ -9,14 +9,17 @@ from warploom.golden_model.records import Result
 class EvictionUnit:
     """Takes evictions from the collectors in turn, and offers them to the latch of MEM.
 
-    Wires: `held`, the eviction in the register, in the form of a result, or `None`; `latched`: the latch holds an
-    eviction; `blocked`, the mask of the warps of both. Within a cycle call `select`, then `step`.
+    Wires: `held`, the eviction in the register, in the form of a result, or `None`; `offered`: it is offered to the
+    latch, which is so after `delay` cycles; `latched`: the latch holds an eviction; `blocked`, the mask of the warps of
+    both. Within a cycle call `select`, then `step`.
     """
 
     observed = ("valid", "warp", "latched")
 
-    def __init__(self) -> None:
+    def __init__(self, delay: int = 0) -> None:
         self.held: Result | None = None
+        self.offered = False
+        self._delay = delay
         self.latched = False
         self.blocked = 0
         self._first = 0  # collector whose turn it is
@@ -25,7 +28,7 @@ class EvictionUnit:
     def enters(self, ready: bool, other: bool) -> bool:
         """Whether the eviction in the register enters the latch in this cycle. `ready`: the latch takes a result;
         `other`: the load/store unit has a result."""
-        return self.held is not None and ready and not other
+        return self.offered and ready and not other
 
     def select(self, requests: int, entering: bool) -> int | None:
         """The collector of the mask that evicts in this cycle, if the register is empty or is emptied: the next one,
@@ -43,6 +46,7 @@ class EvictionUnit:
         if entering:
             assert self.held is not None
             self._latched_warp, self.held = self.held["warp"], None
+        self.offered = self.held is not None or (selected is not None and not self._delay)
         if selected is not None:
             self.held, self._first = eviction, selected + 1
         self.blocked = self.latched << self._latched_warp

@@ -1,6 +1,7 @@
 """Arbiters of collectors that request one bank at a time: each bank grants independently ([BOW], section IV)."""
 
 from functools import reduce
+from itertools import pairwise
 from operator import or_
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value
@@ -90,16 +91,18 @@ class RotatingCoalescingArbiter(wiring.Component):
         return starts(m, self.diagonal, self._banks, self._size)
 
     def _grant_bank(self, m: Module, bank: int, start: Value) -> None:
-        """Two rounds; each grants the first request that does not conflict with earlier grants."""
+        """The first request that does not conflict with a write, and the next one that conflicts with neither. That is
+        one of the other side, which is found for every width of the first one before its width is known."""
         wants = self._wants(m, bank)
-        used, granted = self._written(bank), Const(0, self._size)
-        for turn in range(len(SIDES)):
-            taken, requests = Signal(SUB_BANKS, name=f"taken_{bank}_{turn}"), Signal(self._size, name="requests")
-            meets = reduce(or_, (Mux(sub_bank, wanting, 0) for sub_bank, wanting in zip(taken, wants, strict=True)))
-            m.d.comb += [taken.eq(used), requests.eq(reduce(or_, wants) & ~meets)]
-            first = first_from(m, requests, start)
-            granted |= first
-            used = taken | Cat((first & wanting).any() for wanting in wants)
+        free = [Signal(self._size, name=f"free_{bank}_{side}") for side in range(len(SIDES))]
+        blocked = self._blocked(m, bank, wants)
+        m.d.comb += [open_.eq(request & ~blocked) for open_, request in zip(free, self.read_request[bank], strict=True)]
+        first = first_from(m, reduce(or_, free), start)
+        granted = first
+        for own, other, inwards in ((*free, wants), (*reversed(free), [*reversed(wants)])):
+            for last, beyond in pairwise(inwards):
+                is_first = (first & own & last & ~beyond).any()
+                granted |= Mux(is_first, first_from(m, other & ~last, start), 0)
         for side in range(len(SIDES)):
             m.d.comb += self.read_grant[bank][side].eq(self.read_request[bank][side] & granted)
         for sub_bank, wanting in enumerate(wants):
@@ -114,7 +117,13 @@ class RotatingCoalescingArbiter(wiring.Component):
             m.d.comb += wanting.eq(reduce(or_, of_sides))
         return wants
 
-    def _written(self, bank: int) -> Value:
-        """The sub-banks of a bank that granted writes use."""
-        return reduce(or_, (Mux(grant & (target == bank), mask, 0) for grant, target, mask
-                            in zip(self.write_grant, self.write_bank, self.write_mask, strict=True)))
+    def _blocked(self, m: Module, bank: int, wants: list[Signal]) -> Value:
+        """The collectors whose requests conflict with a granted write: conflicts are found beside the grants."""
+        found = []
+        for writer, (target, mask) in enumerate(zip(self.write_bank, self.write_mask, strict=True)):
+            meets = Signal(self._collectors, name=f"meets_{bank}_{writer}")
+            here = Mux(target == bank, mask, 0)
+            m.d.comb += meets.eq(reduce(or_, (Mux(sub_bank, wanting, 0)
+                                             for sub_bank, wanting in zip(here, wants, strict=True))))
+            found.append(Mux(self.write_grant[writer], meets, 0))
+        return reduce(or_, found)

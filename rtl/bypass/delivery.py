@@ -65,36 +65,44 @@ class Delivery:
             m.d.sync += [kept[name].eq(value) for name, value in named.items()]
         return kept
 
-    def connect_grants(self, m: Module, write: Any, latches: list[Carried], paths: list[Carried]) -> None:
+    def connect_grants(self, m: Module, write: Any, latches: list[Carried]) -> None:
         """A result that needs no bank completes as soon as it does not wait."""
         for number, path in enumerate(self._paths):
-            for turn, i in enumerate(path):
+            for i in path:
                 latch = latches[i]
-                waits = reduce(or_, (latches[ahead]["claim"] for ahead in path[:turn]),
-                               self._gives_way(write, number, latch, paths))
+                waits = ~self._leads(i, latches) | self._gives_way(write, number, latch, latches)
                 m.d.comb += [
                     write.request[i].eq(latch["request"] & ~waits),
                     latch["completes"].eq(Mux(latch["request"], write.grant[i], ~waits)),
                 ]
 
-    def _gives_way(self, write: Any, number: int, latch: Carried, paths: list[Carried]) -> Value:
-        """Whether a path before this one would deliver to the same collector."""
-        turns = Turns(getattr(write, "first_path", None), self._rotating)
-        earlier = [(turns.before(other, number), theirs) for other, theirs in enumerate(paths)]
-        return reduce(or_, (before & _meet(theirs, latch) for before, theirs in earlier if before is not None),
-                      Const(0, 1))
+    def _leads(self, i: int, latches: list[Carried]) -> Value:
+        """Whether no latch before this one uses their path."""
+        path, = (path for path in self._paths if i in path)
+        return ~reduce(or_, (latches[ahead]["claim"] for ahead in path[:path.index(i)]), Const(0, 1))
 
-    def deliver(self, m: Module, port: Any, write: Any, paths: list[Carried]) -> None:
+    def _gives_way(self, write: Any, number: int, latch: Carried, latches: list[Carried]) -> Value:
+        """Whether a path before this one would deliver to the same collector. This is found for each of its latches
+        before it is known which of them has the path, because requests follow it."""
+        turns, found = Turns(getattr(write, "first_path", None), self._rotating), [Const(0, 1)]
+        for other, path in enumerate(self._paths):
+            if (before := turns.before(other, number)) is not None:
+                found += [before & self._leads(i, latches) & _meet(latches[i], latch) for i in path]
+        return reduce(or_, found)
+
+    def deliver(self, m: Module, port: Any, write: Any, latches: list[Carried], paths: list[Carried]) -> None:
         """Each path delivers its result to a collector in the cycle of its completion."""
         for number, (path, delivery, warp) in enumerate(zip(paths, port.delivery, port.delivery_warp, strict=True)):
+            due = [latches[i]["deliver"] & self._leads(i, latches)
+                   & ~self._gives_way(write, number, latches[i], latches) for i in self._paths[number]]
             m.d.comb += [
                 warp.eq(path["warp"]),
-                port.due[number].eq(path["deliver"] & ~self._gives_way(write, number, path, paths)),
+                port.due[number].eq(reduce(or_, due)),
                 delivery.valid.eq(path["deliver"] & path["completes"]),
                 *(delivery[name].eq(path[name]) for name, _ in delivery.shape() if name != "valid"),
             ]
 
 
-def _meet(path: Carried, latch: Carried) -> Value:
-    """Whether a path and a latch would both deliver to one collector."""
-    return path["deliver"] & latch["deliver"] & (path["warp"] == latch["warp"])
+def _meet(one: Carried, other: Carried) -> Value:
+    """Whether two latches would both deliver to one collector."""
+    return one["deliver"] & other["deliver"] & (one["warp"] == other["warp"])

@@ -17,7 +17,8 @@ class EvictionUnit(wiring.Component):
 
     One register holds an eviction until it enters the latch; it may take the next one in that cycle. `result` is
     `result_mem` or, while that is not valid, the eviction as a result without a `done`. The fields of an entry come one
-    cycle after it was selected, when the register already counts as taken: they are stored, and at once in `result`.
+    cycle after it was selected, when the register already counts as taken: they are stored, and at once in `result`,
+    or with `window_delay` only when they are stored.
     The unit stores whether the latch holds an eviction. All outputs except `select` and `result` are functions of
     registers alone.
 
@@ -59,10 +60,11 @@ class EvictionUnit(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        warp, entering, free, fresh = Signal.like(self.warp), Signal(), Signal(), Signal()
+        warp, entering, free, fresh, offered = Signal.like(self.warp), Signal(), Signal(), Signal(), Signal()
         held, kept = (Signal(self.eviction.shape(), name=name, reset_less=True) for name in ("held", "kept"))
         m.d.comb += [
-            entering.eq(self.valid & self.result.ready & ~self.result_mem.valid),
+            offered.eq(self.valid & ~fresh if self._config.window_delay else self.valid),
+            entering.eq(offered & self.result.ready & ~self.result_mem.valid),
             free.eq(~self.valid | entering),
             self.select.eq(in_turn(m, self.request, free)),
             self.warp.eq(Mux(self.valid, warp, 0)),
@@ -73,17 +75,17 @@ class EvictionUnit(wiring.Component):
             m.d.sync += self.valid.eq(self.select.any())
         with m.If(self.select.any()):
             m.d.sync += warp.eq(merge(self.select, range(self._config.collectors)))
-        self._offer(m, held, warp)
+        self._offer(m, offered, kept if self._config.window_delay else held, warp)
         m.d.comb += self.blocked.eq(self._latched_warp(m, warp, entering) | self.valid << warp)
         return m
 
-    def _offer(self, m: Module, held: data.View, warp: Value) -> None:
-        """The result of the load/store unit, or else the eviction in `held`."""
+    def _offer(self, m: Module, offered: Value, held: data.View, warp: Value) -> None:
+        """The result of the load/store unit, or else the eviction in `held`, if it is offered."""
         stored = {name: held[name] for name, _ in eviction_layout(self._config)}
         own = {**stored, "writes": 1, "warp": warp, "to_file": 1}
         m.d.comb += [
             self.result_mem.ready.eq(self.result.ready),
-            self.result.valid.eq(self.result_mem.valid | self.valid),
+            self.result.valid.eq(self.result_mem.valid | offered),
             *(self.result.payload[name].eq(Mux(self.result_mem.valid, self.result_mem.payload[name], own.get(name, 0)))
               for name, _ in result_layout(self._config)),
         ]

@@ -8,7 +8,8 @@ from amaranth.lib.wiring import In, Out
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS, zero_fields
 from warploom.rtl import ports
-from warploom.rtl.bypass.interfaces import form_layout
+from warploom.rtl.bypass.interfaces import form_layout, request_layout
+from warploom.rtl.bypass.request import RequestRegister
 from warploom.rtl.byte_order import decoded
 from warploom.rtl.interfaces import SLOTS
 from warploom.rtl.register_file.forms import form_of
@@ -20,8 +21,9 @@ class OperandFetcher(wiring.Component):
     """Requests the wanted lanes of one entry at a time from the banks, and restores the plain word from the stored
     form.
 
-    The entry is that of the lowest slot of the oldest instruction that has an entry with wanted lanes. An operand that
-    is granted in cycle r is on `read.word` in r + 1.
+    The entry is that of the lowest slot of the oldest instruction that has an entry with wanted lanes. With
+    `window_delay` it is held in a register, so that a request does not wait for this choice. An operand that is
+    granted in cycle r is on `read.word` in r + 1.
 
     Parameters
     ----------
@@ -55,21 +57,33 @@ class OperandFetcher(wiring.Component):
         m = Module()
         reads = [entries for sources in self.reads for entries in sources]
         waiting, first = Signal(len(reads)), Signal(len(reads))
-        requested, lanes = Signal.like(self.wants), Signal(LANES)
+        chosen, lanes = Signal(request_layout(self._config)), Signal(LANES)
+        request = self._held(m, platform, chosen)
+        wants = self.wants & ~request.entry if self._config.window_delay else self.wants
         arriving = Signal(LANES, reset_less=True)
         m.d.comb += [
-            waiting.eq(Cat((entries & self.wants).any() for entries in reads)),
+            waiting.eq(Cat((entries & wants).any() for entries in reads)),
             first.eq(lowest(waiting)),
-            requested.eq(merge(first, reads)),
-            lanes.eq(merge(requested, self.wanted)),
-            self.granted.eq(Mux(self.read.grant, requested, 0)),
+            chosen.entry.eq(merge(first, reads)),
+            lanes.eq(merge(request.entry, self.wanted)),
+            self.granted.eq(Mux(self.read.grant, request.entry, 0)),
             self.arriving.eq(arriving),
         ]
         m.d.sync += [self.arrives.eq(self.granted), arriving.eq(lanes)]
-        self._ask(m, first, [self._form_of(m, f"source_{number}", entries) for number, entries in enumerate(reads)])
-        self._describe(m, self._form_of(m, "requested", requested), lanes)
+        self._choose(m, chosen, first, [self._form_of(m, f"source_{number}", entries)
+                                        for number, entries in enumerate(reads)])
+        self._ask(m, request, self._form_of(m, "requested", request.entry), lanes)
         self._restore(m, platform)
         return m
+
+    def _held(self, m: Module, platform: object, chosen: data.View) -> data.View:
+        """The request of this cycle: what is chosen in it or, with a delay, what was chosen before."""
+        if not self._config.window_delay:
+            return chosen
+        register = RequestRegister(config=self._config)
+        m.submodules.register = share(platform, "request_register", register)
+        m.d.comb += [register.chosen.eq(chosen), register.grant.eq(self.read.grant)]
+        return register.request
 
     def _form_of(self, m: Module, name: str, select: Signal) -> data.View:
         """The metadata of an entry's register."""
@@ -77,21 +91,24 @@ class OperandFetcher(wiring.Component):
         m.d.comb += form.eq(merge(select, (stored.as_value() for stored in self.form)))
         return form
 
-    def _ask(self, m: Module, first: Signal, forms: list[data.View]) -> None:
-        """The request of the first of all sources, at the ports of banks of this kind. It goes to the arbiter, so it
-        takes no way by the entry: the metadata of each source are selected before it is known which is the first."""
-        read, has_sides = self.read, self._config.has_sides
-        for bank, request in enumerate(read.request):
+    def _choose(self, m: Module, chosen: data.View, first: Signal, forms: list[data.View]) -> None:
+        """What goes to the arbiter for the first of all sources: the request at the ports of banks of this kind, and
+        its mask. It takes no way by the entry: the metadata of each source are selected before it is known which is
+        the first."""
+        has_sides = self._config.has_sides
+        sides = [1 << form.left if has_sides else Const(1, 1) for form in forms]
+        for bank, request in enumerate(chosen.request):
             here = [is_first & (form.bank == bank) for is_first, form in zip(first, forms, strict=True)]
-            sides = [1 << form.left if has_sides else Const(1, 1) for form in forms]
             m.d.comb += request.eq(merge(Cat(here), sides))
         if has_sides:
-            m.d.comb += read.mask.eq(merge(first, [self._form.row.parts(form) for form in forms]))
+            m.d.comb += chosen.mask.eq(merge(first, [self._form.row.parts(form) for form in forms]))
 
-    def _describe(self, m: Module, form: data.View, lanes: Signal) -> None:
-        """Row and columns of the request, which the arbiter does not need."""
+    def _ask(self, m: Module, request: data.View, form: data.View, lanes: Signal) -> None:
+        """The request; with row and columns, which the arbiter does not need."""
         read = self.read
-        m.d.comb += read.row.eq(form.row)
+        m.d.comb += [read.request.eq(request.request), read.row.eq(form.row)]
+        if self._config.has_sides:
+            m.d.comb += read.mask.eq(request.mask)
         if self._config.gates_columns:
             m.d.comb += read.columns.eq(self._form.needed(lanes, *self._metadata(form)))
 

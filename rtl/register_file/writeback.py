@@ -68,8 +68,8 @@ class Writeback(wiring.Component):
         held = [latch | known for (_, latch), known in zip(latches, renewed, strict=True)]
         paths = write_paths(m, self._config.write_paths, held)
         if self.deliveries:
-            self.deliveries.connect_grants(m, self.write, held, paths)
-            self.deliveries.deliver(m, self.delivery, self.write, paths)
+            self.deliveries.connect_grants(m, self.write, held)
+            self.deliveries.deliver(m, self.delivery, self.write, held, paths)
         self._request(m, held)
         if self._metadata:
             self._renew(m, paths)

@@ -2,6 +2,7 @@
 """Planted bugs in the bypassing collector, each in one of its parts."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import reduce
 from operator import or_
 
@@ -18,6 +19,7 @@ SETTINGS = ("bypass=bow_hints", "entries=4")
 ROWLESS = ("bypass=bow_hints", "window=2", "entries=8", "transient=on")
 QUICK = ("bypass=bow_wr", "window=2", "entries=4", *FAST)
 INTERLEAVED = (*SETTINGS, "coalescing=on", "gating=cross_lane")
+LATE = ("bypass=bow", "entries=4", "coalescing=on", "window_delay=1")
 
 
 def _with(part: str, rewire: Rewire) -> Callable[[SmConfig], wiring.Component]:
@@ -49,6 +51,10 @@ class Stale(BypassingCollector):
 
 def _generous(outer: Tampered, m: Module) -> dict[str, Value]:
     return {"kept": Mux(outer.dispatched, 0, outer.inner.pinned)}
+
+
+def _pausing(outer: Tampered, m: Module) -> dict[str, Value]:
+    return {"wants": Mux(outer.inner.read.grant, 0, outer.wants)}
 
 
 def _short_sighted(outer: Tampered, m: Module) -> dict[str, Value]:
@@ -87,4 +93,7 @@ MUTANTS = (
             lambda o, m: {"form": altered(m, o.inner.form, left=0)}, INTERLEAVED),
     _mutant("forgets the zero mask of the destination", "queue",
             lambda o, m: {"zero": Const(0, len(o.zero.as_value()))}, INTERLEAVED),
+    _mutant("chooses no request as another one is granted", "fetcher", _pausing, LATE),
+    Mutant("BypassingCollector", BENCH, "requests at once",
+           lambda c: BypassingCollector(config=replace(c, window_delay=0), probe=True), LATE),
 )

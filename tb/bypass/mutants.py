@@ -1,10 +1,10 @@
 """Planted bugs in the units of bypassing collectors."""
 
+from dataclasses import replace
 from functools import partial
 
-from amaranth import Const, Module, Value
+from amaranth import Const, Module, Signal, Value
 
-from warploom.arch.config import SUB_BANKS
 from warploom.arch.pipes import PipeConfig
 from warploom.rtl.bypass.arbiter import RotatingArbiter, RotatingCoalescingArbiter
 from warploom.rtl.bypass.eviction import EvictionUnit
@@ -34,8 +34,8 @@ class Parallel(RotatingArbiter):
 class Unseeing(RotatingCoalescingArbiter):
     """Reads do not see what the writes take."""
 
-    def _written(self, bank: int) -> Value:
-        return Const(0, SUB_BANKS)
+    def _blocked(self, m: Module, bank: int, wants: list[Signal]) -> Value:
+        return Const(0, self._collectors)
 
 
 class Thrifty(RotatingCoalescingArbiter):
@@ -83,4 +83,6 @@ MUTANTS = (
            lambda c: Tampered(EvictionUnit(config=c), lambda o, m: {"result__ready": Const(1, 1)}), HINTS),
     Mutant("EvictionUnit", "warploom.tb.bypass.test_eviction", "takes none while it hands one on",
            lambda c: Tampered(EvictionUnit(config=c), _sluggish), HINTS),
+    Mutant("EvictionUnit", "warploom.tb.bypass.test_eviction", "offers an eviction at once",
+           lambda c: EvictionUnit(config=replace(c, window_delay=0)), (*HINTS, "window_delay=1")),
 )

@@ -15,6 +15,7 @@ from warploom.golden_model.bypass.entries import Coming, Delivery, Entry, Taken
 from warploom.golden_model.byte_order import from_sub_banks
 from warploom.golden_model.placement import Address
 from warploom.golden_model.records import SOURCES, StoredFields
+from warploom.golden_model.register_file.reorder import reorder
 from warploom.golden_model.register_file.width import Encoding
 from warploom.golden_model.register_file.zero_mask import Interleaved, LaneOrder, Zero
 from warploom.golden_model.words import ALL_LANES, spread
@@ -43,7 +44,8 @@ class StoredForm:
     def plain(self, word: int, stored: StoredFields) -> int:
         """The lanes of a word from the register file."""
         if not self._coalescing:
-            return self._lane_order.restore(word, _zero(stored))
+            zero = _zero(stored)
+            return self._lane_order.restore(reorder(word, zero.reorder), zero)
         encoding = Encoding.of(stored)
         return self._interleaved.restore(from_sub_banks(word, encoding.left), _zero(stored), encoding)
 
@@ -242,6 +244,7 @@ async def random_warp(dut: cocotb.handle.SimHandleBase) -> None:
     pytest.param(["bypass=bow", "entries=4", "gating=active"], marks=pytest.mark.long),
     pytest.param(["bypass=bow_hints", "window=2", "entries=8", "transient=on"], marks=pytest.mark.long),
     ["bypass=bow_wr", "entries=6", "coalescing=on", "gating=in_lane", *FAST],
+    ["bypass=bow", "entries=4", "coalescing=on", "window_delay=1"],
 ], ids=" ".join)
 def test_collector(settings: list[str], seed: int) -> None:
     _run(settings, seed)
@@ -257,6 +260,7 @@ def test_collector(settings: list[str], seed: int) -> None:
     ["bypass=bow_hints", "window=2", "entries=4", *FAST],
     ["bypass=bow_hints", "window=2", "entries=8", "transient=on", "turnaround=0"],
     ["bypass=bow_hints", "window=5"],
+    ["bypass=bow_hints", "gating=cross_lane", "window_delay=1", *FAST],
     ["bypass=bow_hints", "entries=4"],
     ["bypass=bow_hints", "entries=4", "window=2", "gating=cross_lane"],
     ["bypass=bow_wr", "entries=6", "window=5", "gating=in_lane"],

@@ -25,7 +25,7 @@ class EvictionBench:
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._config, self._codecs, self._checker, self._coverage = ports.config, ports.codecs, checker, coverage
-        self._model = EvictionUnit()
+        self._model = EvictionUnit(ports.config.window_delay)
         self._requests = 0
         self._mem: int | None = None
         self._waited = [0] * ports.config.collectors
@@ -64,7 +64,7 @@ class EvictionBench:
         check("latched", seen["latched"], model.latched)
         check("blocked", seen["blocked"], model.blocked)
         check("ready", seen["result_mem__ready"], ready)
-        check("offered", seen["result__valid"], mem or model.held is not None)
+        check("offered", seen["result__valid"], mem or model.offered)
         check("source", seen["source"], 1 << self._coming["warp"] if self._coming else 0)
         self._coming.update(self._codecs["eviction"].unpack(seen["eviction"]))
         self._cover(seen, selected)
@@ -108,7 +108,7 @@ class EvictionBench:
         cover("a choice", selected is not None and seen["request"].bit_count() > 1)
         cover("wraps around", selected is not None and held and selected < warp)
         cover("behind a result", held and mem and seen["result__ready"])
-        cover("handed on and taken", held and not mem and seen["result__ready"] and seen["select"])
+        cover("handed on and taken", model.offered and not mem and seen["result__ready"] and seen["select"])
         cover("waits for the latch", held and not seen["result__ready"] and seen["request"])
         cover("register and latch", held and model.latched)
         cover("one warp in both", held and model.latched and model.blocked.bit_count() == 1)
@@ -129,6 +129,7 @@ async def random_evictions(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [
     ["bypass=bow_wr"], ["bypass=bow_hints", "coalescing=on", "gating=cross_lane"], ["bypass=bow_wr", "warps=5"],
+    ["bypass=bow_wr", "window_delay=1"],
 ], ids=" ".join)
 def test_eviction(settings: list[str], seed: int) -> None:
     config = SmConfig.preset("small").with_settings(settings)

@@ -10,6 +10,8 @@ from warploom.arch.interfaces import WARP_BITS, issue_fields
 from warploom.arch.isa import NO_SLOT
 from warploom.arch.mechanisms import Alignment
 from warploom.golden_model.bypass.collector import BypassingCollector
+from warploom.golden_model.records import StoredFields
+from warploom.golden_model.register_file.width import Encoding
 from warploom.golden_model.words import ALL_LANES, merge
 from warploom.tb.addresses import shown
 from warploom.tb.bench import Stimulus, busy
@@ -171,11 +173,18 @@ class Warp:
             "instruction__address": dict(enumerate_text([shown(self._config, address) for address in addresses]))}
         if self._config.has_sides:
             by_number = self._config.alignment is Alignment.REG
-            encodings = {register: encoding(self._rng).fields for register in registers}  # a register has only one
+            encodings = {register: self._encoding(register) for register in registers}  # a register has only one
             early = [encodings[register] | ({"left": int(address.left)} if by_number else {})
                      for register, address in zip(registers, addresses, strict=True)]
             ports["instruction__early"] = dict(enumerate_text(early))
         return ports
+
+    def _encoding(self, register: int) -> StoredFields:
+        """The encoding of a register, which is not written while an instruction that waits for it is held."""
+        entry = self._model.lookup(register)
+        if entry is not None and entry.wanted:
+            return Encoding.of(entry.stored).fields
+        return encoding(self._rng).fields
 
     def _issued(self, fields: Mapping[str, Any]) -> None:
         """An instruction enters."""

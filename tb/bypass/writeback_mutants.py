@@ -20,17 +20,17 @@ HINTS = "bypass=bow_hints"
 class Eager(Delivery):
     """MEM delivers even if SP or SFU delivers to the same collector."""
 
-    def connect_grants(self, m: Module, write: Any, latches: list[Carried], paths: list[Carried]) -> None:
-        first, second = paths
-        super().connect_grants(m, write, latches, [first | {"deliver": first["deliver"] & 0}, second])
+    def connect_grants(self, m: Module, write: Any, latches: list[Carried]) -> None:
+        *others, mem = latches
+        super().connect_grants(m, write, [*(latch | {"deliver": latch["deliver"] & 0} for latch in others), mem])
 
 
 class Rash(Delivery):
     """SFU does not wait for SP that needs no bank."""
 
-    def connect_grants(self, m: Module, write: Any, latches: list[Carried], paths: list[Carried]) -> None:
+    def connect_grants(self, m: Module, write: Any, latches: list[Carried]) -> None:
         sp, *others = latches
-        super().connect_grants(m, write, [sp | {"claim": sp["request"]}, *others], paths)
+        super().connect_grants(m, write, [sp | {"claim": sp["request"]}, *others])
 
 
 class Thorough(Delivery):
@@ -51,8 +51,8 @@ class Mistaken(Delivery):
 class Promising(Delivery):
     """A path says that it delivers, even if one before it delivers to the same collector."""
 
-    def deliver(self, m: Module, port: Any, write: Any, paths: list[Carried]) -> None:
-        super().deliver(m, port, write, paths)
+    def deliver(self, m: Module, port: Any, write: Any, latches: list[Carried], paths: list[Carried]) -> None:
+        super().deliver(m, port, write, latches, paths)
         m.d.comb += port.due.eq(Cat(path["deliver"] for path in paths))
 
 

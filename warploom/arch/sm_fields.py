@@ -64,6 +64,9 @@ class SmFields:
     turnaround: int = number(
         1, OPERANDS, "from a dispatch to the collector's next instruction, at least", (0, 1), OURS,
         unit="cycles")
+    window_delay: int = number(
+        0, OPERANDS, "with a window, before its requests to the register file, and its evictions", (0, 1), OURS,
+        unit="cycles")
     sfu_collectors: int = number(
         0, OPERANDS, "collectors of SFU alone, of all; 0: the general ones serve it; with a window 0", (0, 63), OURS)
     mem_collectors: int = number(
