@@ -65,13 +65,9 @@ class BypassingCollector:
 
     # ------------------------------------------------------------------ wires
 
-    @property
-    def restless(self) -> bool:
-        """Whether an entry leaves, or a request is taken, at the end of this cycle without any event."""
-        return self._leaves or (self._requested is None and self._following is not None)
-
     def _settle_entries(self) -> None:
-        """Find the entries that may be taken over, and the one that leaves."""
+        """Find the entries that may be taken over, and the one that leaves. The collector is `restless` if an entry
+        will leave, or a request begin, at the end of this cycle without any event."""
         unused, replaceable, over = [], [], []
         oldest = None  # dirty entry that may leave
         last_age = self._last_age
@@ -94,11 +90,13 @@ class BypassingCollector:
         self._available, self._over = unused + replaceable, over
         leaving = self._leaving = None if oldest is None else self._leave(oldest)
         self._leaves = bool(over) or (leaving is not None and leaving.dropped)
+        self.restless = self._leaves or (self._requested is None and self._following is not None)
 
     def _settle_operands(self) -> None:
         """Find the request, and whether the oldest instruction has all its operands: it is `ready`."""
         if self._window_delay:
             self._following = self._find_wanted(self._requested)
+            self.restless = self._leaves or (self._requested is None and self._following is not None)
         else:
             self._requested = self._find_wanted()
         self.ready = bool(self.held)
@@ -137,10 +135,14 @@ class BypassingCollector:
     def free_entries(self, blocked: bool, dispatched: bool = False) -> int:
         """0, the warp may not issue, or one more than the registers that its next instruction may read. `blocked`: an
         eviction of the warp is pending; `dispatched`: the oldest instruction leaves in this cycle."""
-        held = len(self.held) - (dispatched and not self._turnaround)
+        held, available = len(self.held), len(self._available)
+        if dispatched:
+            held -= not self._turnaround
+            available = len(self._available_if(dispatched))
         if blocked or held == self._window:
             return 0
-        return min(len(self._available_if(dispatched)) + self._for_sources, MOST_FREE)
+        free = available + self._for_sources
+        return free if free < MOST_FREE else MOST_FREE  # faster than `min`
 
     def forward(self, word: int) -> None:
         """The operand that arrives in this cycle passes the storage, and may be dispatched at once."""
@@ -227,7 +229,7 @@ class BypassingCollector:
         self._shown = None
         if arriving_word is not None:
             self._arrive(arriving_word)
-        asks = self._ask(granted)
+        asks = self._ask(granted) if granted or self._following is not None else False
         available = self._available_if(dispatched) if take is not None else ()
         if dispatched:
             for entry in self.held.pop(0).entries:

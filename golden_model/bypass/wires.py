@@ -36,9 +36,10 @@ class Wires:
                 self.ready[pipe] ^= bit
             self._ready_in[index] = pipe
         leaving = collector.leaving()
-        evicting = leaving is not None and not leaving.dropped
-        self.evicting = self.evicting | bit if evicting else self.evicting & ~bit
-        self.restless = self.restless | bit if collector.restless else self.restless & ~bit
+        if (leaving is not None and not leaving.dropped) != (self.evicting & bit != 0):
+            self.evicting ^= bit
+        if collector.restless != (self.restless & bit != 0):
+            self.restless ^= bit
 
     def dispatches(self, collector: BypassingCollector, blocked: bool) -> None:
         """A collector's oldest instruction leaves in this cycle."""

@@ -182,7 +182,7 @@ Asker = Callable[[int, int, tuple[Address, ...], tuple[Metadata, ...]], Asking]
 
 def asking_of(form: Form) -> Asker:
     """The function that tells what the slots of the mask `waiting` ask, of registers in this form, for the executing
-    lanes. Cached, since warps come to the same instructions again."""
+    lanes, if they matter. Cached, since warps come to the same instructions again."""
 
     @lru_cache(maxsize=1 << 14)
     def asking(waiting: int, lanes: int, sources: tuple[Address, ...], metadata: tuple[Metadata, ...]) -> Asking:
@@ -224,6 +224,7 @@ class Collector(WholeSlots):
         super().__init__(index)
         self.metadata: tuple[Metadata, ...] = ()
         self._form, self._ask = form, asking
+        self._by_lanes = form.by_lanes
         self._asked = NOTHING_ASKED
         self._at_first = 0  # the slots that wait when an instruction is taken
 
@@ -240,7 +241,8 @@ class Collector(WholeSlots):
         destination."""
         read = self.metadata = metadata[:-1]
         waiting = self._at_first = plan(fields["reads"], fields["src0"], fields["src1"], fields["src2"]).waiting
-        asked = self._asked = self._ask(waiting, fields["lanes"], sources, read)
+        lanes = fields["lanes"] if self._by_lanes else 0
+        asked = self._asked = self._ask(waiting, lanes, sources, read)
         self._take(fields, sources, destination, self._form.fields(metadata[-1]), asked.sums)
 
     def requests(self) -> Mapping[Port, Read]:

@@ -4,6 +4,7 @@ The metadata of a register is None, its `Encoding`, its `Zero`, or both (`Packed
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple, cast
 
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
@@ -40,6 +41,7 @@ def form_of(config: SmConfig) -> Form:
 class Plain:
     """Whole words; there is no metadata."""
 
+    by_lanes = False
     shown = ()
 
     def lookup(self, fields: IssueFields, sources: tuple[Address, ...], destination: Address) -> tuple[None, ...]:
@@ -78,6 +80,7 @@ class Narrow:
     """As many bytes of each lane as the widest value needs. `mask_buffer` holds the encodings. With the bounds of
     `Alignment` there are no sides: the lower of two slots in a bank uses one port, the other slot the other port."""
 
+    by_lanes = False
     shown = ("encoding",)
 
     def __init__(self, config: SmConfig) -> None:
@@ -134,6 +137,8 @@ class ZeroMasked:
     """Whole words of which zero lanes, or granules, are neither read nor written. `zero_buffer` holds the zero
     masks."""
 
+    by_lanes = True
+
     def __init__(self, config: SmConfig) -> None:
         self.zero_buffer, self._rules = ZeroBuffer(config), LaneOrder(config.gating)
         self._entries = Entries(config)
@@ -180,6 +185,8 @@ class Packed(NamedTuple):
 
 class NarrowZeroMasked:
     """Both: bytes as needed, without those of zero lanes or zero granules, which are neither read nor written."""
+
+    by_lanes = True
 
     def __init__(self, config: SmConfig) -> None:
         self._narrow, self._rules = Narrow(config), Interleaved(config.gating)
@@ -249,5 +256,8 @@ def _zeros(
     return tuple(zeros)
 
 
+_zero = lru_cache(maxsize=1 << 16)(Zero)  # those of most results recur
+
+
 def _known(fields: StoredFields | Result) -> Zero:
-    return Zero(fields.get("zero", 0), fields.get("reorder", 0))
+    return _zero(fields.get("zero", 0), fields.get("reorder", 0))

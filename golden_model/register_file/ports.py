@@ -58,6 +58,10 @@ class Write(NamedTuple):
 class Form(Protocol):
     """A stored form of warp registers: the only code that depends on the meaning of the stored bytes."""
 
+    @property
+    def by_lanes(self) -> bool:
+        """Whether `needed` depends on the executing lanes."""
+
     def lookup(self, fields: IssueFields, sources: tuple[Address, ...], destination: Address) -> tuple[Metadata, ...]:
         """The metadata of an instruction's registers: of each slot, also of one that reads none, and of the
         destination."""

@@ -48,7 +48,10 @@ class Encoding(NamedTuple):
     @classmethod
     def of(cls, fields: StoredFields | Result) -> "Encoding":
         """The encoding in `ENCODING_FIELDS`; other fields are ignored."""
-        return cls(fields["size"] + 1, fields["sign"], bool(fields["left"]))
+        return _encoding(fields["size"] + 1, fields["sign"], bool(fields["left"]))
+
+
+_encoding = lru_cache(maxsize=None, typed=True)(Encoding)  # there are 16, and every result has two
 
 
 class Stored(NamedTuple):
@@ -80,10 +83,10 @@ def renew(old: Encoding, word: int, lanes: int, full: bool, side: bool) -> Store
     width, sign = detect(word, lanes)
     if full:
         written = _written(lanes, width)
-        return Stored(Encoding(width, sign, side), word & written, written)
+        return Stored(_encoding(width, sign, side), word & written, written)
     width = max(old.width, width) if sign == old.sign else BYTES
     written, filled = _written(lanes, width), _filled(lanes, old.width, width)
-    return Stored(Encoding(width, sign, old.left), word & written | _FILL[old.sign] & filled, written | filled)
+    return Stored(_encoding(width, sign, old.left), word & written | _FILL[old.sign] & filled, written | filled)
 
 
 def restore(word: int, encoding: Encoding) -> int:
