@@ -57,6 +57,7 @@ class BypassingCollector:
         self._arriving: Entry | None = None
         self._requested: Entry | None = None
         self._following: Entry | None = None  # with a delay, the entry of the next request
+        self._begins = False  # it will be requested from the next cycle on, since nothing is in this one
         self._passing = 0  # the word of the operand that arrives in this cycle, if it passes the storage
         self._lost = LostValues()
         self._shown: Sequence[int] | None = None  # of this state, if it has been computed
@@ -90,13 +91,14 @@ class BypassingCollector:
         self._available, self._over = unused + replaceable, over
         leaving = self._leaving = None if oldest is None else self._leave(oldest)
         self._leaves = bool(over) or (leaving is not None and leaving.dropped)
-        self.restless = self._leaves or (self._requested is None and self._following is not None)
+        self.restless = self._leaves or self._begins
 
     def _settle_operands(self) -> None:
         """Find the request, and whether the oldest instruction has all its operands: it is `ready`."""
         if self._window_delay:
             self._following = self._find_wanted(self._requested)
-            self.restless = self._leaves or (self._requested is None and self._following is not None)
+            self._begins = self._requested is None and self._following is not None
+            self.restless = self._leaves or self._begins
         else:
             self._requested = self._find_wanted()
         self.ready = bool(self.held)

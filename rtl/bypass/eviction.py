@@ -18,9 +18,8 @@ class EvictionUnit(wiring.Component):
     One register holds an eviction until it enters the latch; it may take the next one in that cycle. `result` is
     `result_mem` or, while that is not valid, the eviction as a result without a `done`. The fields of an entry come one
     cycle after it was selected, when the register already counts as taken: they are stored, and at once in `result`,
-    or with `window_delay` only when they are stored.
-    The unit stores whether the latch holds an eviction. All outputs except `select` and `result` are functions of
-    registers alone.
+    or with `window_delay` only when they are stored. The unit stores whether the latch holds an eviction. All outputs
+    except `select` and `result` are functions of registers alone.
 
     Parameters
     ----------
