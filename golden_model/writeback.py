@@ -21,9 +21,10 @@ Request = TypeVar("Request")
 class Latches(Generic[Request]):
     """One latch for each writer, in the order of the pipes, and their requests.
 
-    `request` makes the request of a result that enters the latch of a writer and writes a register. A latch holds a
-    result from the end of cycle w until it is granted. One that writes no register needs no bank and is done in the
-    first cycle after w. Raises `AssertionError` if a result comes that the latch cannot take.
+    `request` makes the request of a result that enters the latch of a writer and writes a register; it is `pending`
+    until it is granted. A latch holds a result from the end of cycle w until it is granted. One that writes no register
+    needs no bank and is done in the first cycle after w. Raises `AssertionError` if a result comes that the latch
+    cannot take.
 
     With windows two masks over writers change this: results that enter and are `unwritten` need no bank either, and
     latches that are `held_back` request nothing and do not complete in this cycle.
@@ -33,18 +34,18 @@ class Latches(Generic[Request]):
         self.writers, self._request = writers, request
         self.latches: list[Result | None] = [None] * len(writers)
         self.held = 0  # latches that hold a result
-        self._wanted: list[Request | None] = [None] * len(writers)  # the request of each
+        self.pending: list[Request | None] = [None] * len(writers)
         self.unwritten = self.held_back = 0
 
     def requests(self) -> list[Request | None]:
         """The request of each latch, `None` for none."""
         if not self.held_back:
-            return self._wanted
-        return [None if self.held_back >> writer & 1 else wanted for writer, wanted in enumerate(self._wanted)]
+            return self.pending
+        return [None if self.held_back >> writer & 1 else wanted for writer, wanted in enumerate(self.pending)]
 
     def needs_bank(self, writer: int) -> bool:
         """Whether the latch holds a result that is written to a bank."""
-        return self._wanted[writer] is not None
+        return self.pending[writer] is not None
 
     def done(self, grants: Sequence[bool]) -> list[Result | None]:
         """The results that complete in this cycle, by writer."""
@@ -55,10 +56,10 @@ class Latches(Generic[Request]):
     def ready(self, grants: Sequence[bool]) -> list[bool]:
         """Whether each latch takes a result in this cycle: it is empty or completes."""
         if not self.held_back:
-            return [granted or wanted is None for wanted, granted in zip(self._wanted, grants, strict=True)]
+            return [granted or wanted is None for wanted, granted in zip(self.pending, grants, strict=True)]
         return [
             granted or (wanted is None and not self.held_back >> writer & 1)
-            for writer, (wanted, granted) in enumerate(zip(self._wanted, grants, strict=True))
+            for writer, (wanted, granted) in enumerate(zip(self.pending, grants, strict=True))
         ]
 
     def step(self, results: Sequence[Result | None], grants: Sequence[bool]) -> None:
@@ -72,17 +73,17 @@ class Latches(Generic[Request]):
     def leave(self, ready: Sequence[bool]) -> None:
         """The end of a cycle: completed latches, which are `ready`, empty."""
         if all(ready):
-            self.latches, self._wanted = [None] * len(ready), [None] * len(ready)
+            self.latches, self.pending = [None] * len(ready), [None] * len(ready)
             self.held = 0
             return
         for writer, completes in enumerate(ready):
             if completes and self.latches[writer] is not None:
-                self.latches[writer] = self._wanted[writer] = None
+                self.latches[writer] = self.pending[writer] = None
                 self.held -= 1
 
     def enter(self, writer: int, result: Result) -> None:
         """The end of a cycle: a result enters, after others left."""
         assert self.latches[writer] is None, f"{self.writers[writer]} result while its latch is full"
         written = result["writes"] and not self.unwritten >> writer & 1
-        self.latches[writer], self._wanted[writer] = result, self._request(writer, result) if written else None
+        self.latches[writer], self.pending[writer] = result, self._request(writer, result) if written else None
         self.held += 1

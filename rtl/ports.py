@@ -184,6 +184,7 @@ def write(config: SmConfig) -> wiring.Signature:
     request, bank, grant : for each writer, the bank that it requests, and whether it is granted in this cycle; of the
         writers of a path only the first requesting one may be granted.
     mask : with sides, the requested sub-banks of the bank.
+    pending : if reads give way to all writes in latches, the writers that have one, whether they request it or not.
     slow : with slow rows, for each writer whether it requests one.
     left : with slow rows and sides, for each writer the side of its row.
     open : with slow rows, the writers whose write was opened in the previous cycle.
@@ -199,6 +200,7 @@ def write(config: SmConfig) -> wiring.Signature:
         "request": Out(writers),
         "bank": Out(data.ArrayLayout(index_bits(banks), writers)),
         **({"mask": Out(data.ArrayLayout(SUB_BANKS, writers))} if config.has_sides else {}),
+        **({"pending": Out(writers)} if config.yields_to_pending else {}),
         **({"slow": Out(writers), "open": In(writers)} if config.tfet_rows else {}),
         **({"left": Out(writers)} if config.tfet_rows and config.has_sides else {}),
         "grant": In(writers),

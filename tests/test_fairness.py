@@ -48,8 +48,15 @@ class Request(NamedTuple):
         return self.granted & (self.mask & other.mask).any()
 
 
-ROTATING = (RotatingArbiter, RotatingCoalescingArbiter)
-SLICED = (CoalescingArbiter, RotatingCoalescingArbiter)
+class YieldingArbiter(RotatingCoalescingArbiter):
+    """Reads give way to pending writes."""
+
+    def __init__(self, **sizes: Any) -> None:
+        super().__init__(**sizes, yields=True)
+
+
+ROTATING = (RotatingArbiter, RotatingCoalescingArbiter, YieldingArbiter)
+SLICED = (CoalescingArbiter, RotatingCoalescingArbiter, YieldingArbiter)
 """Arbiters that grant sub-banks and slices."""
 
 
@@ -73,7 +80,8 @@ class Theorem(wiring.Component):
             if member.flow is wiring.In:
                 m.d.comb += getattr(self.arbiter, name).eq(getattr(self, name))
         self._diagonal, self._size = self.arbiter.diagonal, max(self.banks, self.collectors)
-        self._reads, self._writes = self._find_reads(), self._find_writes()
+        self._reads, self._writes = self._find_reads(), self._find_writes(self.arbiter.write_grant)
+        self._before = self._find_writes(getattr(self.arbiter, "write_pending", self.arbiter.write_grant))
         for name in ("legal", *CLAIMS):
             m.d.comb += getattr(self, name).eq(Cat(getattr(self, f"_{name}")()).all())
         for name in (*LEMMAS, *PATH_LEMMAS):
@@ -93,19 +101,19 @@ class Theorem(wiring.Component):
         return {Read(b, side, c): Request(request[b][side][c], grant[b][side][c], mask[b][side][c])
                 for b, c in cells for side in (RIGHT, LEFT)}
 
-    def _find_writes(self) -> list[list[Request]]:
-        """For each bank, the requests of the writers for it."""
+    def _find_writes(self, granted: Value) -> list[list[Request]]:
+        """For each bank, the requests of the writers for it; those that reads give way to count as granted."""
         arbiter, found = self.arbiter, []
         for b in range(self.banks):
             here = [bank == b for bank in arbiter.write_bank]
             masks = getattr(arbiter, "write_mask", [Const(-1, SUB_BANKS)] * len(arbiter.write_request))
-            found.append([Request(arbiter.write_request[w] & here[w], arbiter.write_grant[w] & here[w], masks[w])
+            found.append([Request(arbiter.write_request[w] & here[w], granted[w] & here[w], masks[w])
                           for w in range(len(arbiter.write_request))])
         return found
 
-    def _in(self, bank: int) -> list[Request]:
-        """All requests for a bank."""
-        return [*self._writes[bank], *(request for read, request in self._reads.items() if read.bank == bank)]
+    def _of(self, bank: int) -> list[Request]:
+        """All reads of a bank."""
+        return [request for read, request in self._reads.items() if read.bank == bank]
 
     def _at(self, collector: int) -> list[Request]:
         """All requests of a collector."""
@@ -114,6 +122,7 @@ class Theorem(wiring.Component):
     def _legal(self) -> Iterator[Value]:
         yield from self._stays_legal()
         yield from (bank < self.banks for bank in self.arbiter.write_bank)
+        yield ~(self.arbiter.write_request & ~getattr(self.arbiter, "write_pending", self.arbiter.write_request)).any()
         if isinstance(self.arbiter, SLICED):
             yield from (mask.matches(*MASKS[RIGHT], *MASKS[LEFT]) for mask in self.arbiter.write_mask)
             yield from (~request.made | request.mask.matches(*MASKS[read.side])
@@ -145,8 +154,10 @@ class Theorem(wiring.Component):
 
     def _disjoint(self) -> Iterator[Value]:
         """Granted requests share no sub-bank and no slice."""
-        for group in [*map(self._in, range(self.banks)), *map(self._at, range(self.collectors))]:
+        for group in [*self._writes, *map(self._of, range(self.banks)), *map(self._at, range(self.collectors))]:
             yield from (~(one.granted & other.blocks(one)) for one, other in combinations(group, 2))
+        for bank, writes in enumerate(self._before):
+            yield from (~(read.granted & write.blocks(read)) for read, write in product(self._of(bank), writes))
 
     def _slices_follow(self) -> Iterator[Value]:
         """Slices are granted by the masks of the granted requests."""
@@ -169,9 +180,9 @@ class Theorem(wiring.Component):
                     yield ~here[writer].made | behind | here[writer].granted ^ Cat(blocked).any()
 
     def _never_idle(self) -> Iterator[Value]:
-        """A refused read conflicts with a granted request."""
+        """A refused read conflicts with a granted read, or with a write that it gives way to."""
         for read, request in self._reads.items():
-            others = [*self._in(read.bank), *self._at(read.collector)]
+            others = [*self._before[read.bank], *self._of(read.bank), *self._at(read.collector)]
             yield ~request.made | request.granted | Cat(other.blocks(request) for other in others).any()
 
     def _turn(self) -> Iterator[Value]:
@@ -202,8 +213,8 @@ class Theorem(wiring.Component):
         return self._reads[read._replace(side=RIGHT)]
 
     def _refused(self, read: Read) -> Value:
-        """Whether a read is refused although no write is granted in its bank."""
-        written = Cat(write.granted for write in self._writes[read.bank]).any()
+        """Whether a read is refused although it gives way to no write in its bank."""
+        written = Cat(write.granted for write in self._before[read.bank]).any()
         return self._reads[read].made & ~self._reads[read].granted & ~written
 
 
@@ -395,11 +406,19 @@ class StuckInOrder(RotatingCoalescingArbiter):
         return [Const(1, self._size)] * self._banks
 
 
+class Hasty(YieldingArbiter):
+    """Reads give way to granted writes alone."""
+
+    def _blocked(self, m: Module, bank: int, wants: list[Signal]) -> Value:
+        self._yields = False
+        return super()._blocked(m, bank, wants)
+
+
 class Unseeing(RotatingCoalescingArbiter):
     """Reads ignore the resources that writes take."""
 
-    def _written(self, bank: int) -> Value:
-        return Const(0, SUB_BANKS)
+    def _blocked(self, m: Module, bank: int, wants: list[Signal]) -> Value:
+        return Const(0, self._collectors)
 
 
 @pytest.mark.sample(4)
@@ -408,7 +427,8 @@ class Unseeing(RotatingCoalescingArbiter):
     (ManyPaths, "writes_first"), (Generous, "only_requested"), (OneSided, "slices_follow"), (Stuck, "turn"),
     *(pytest.param(*broken, marks=pytest.mark.long) for broken in [
         (Unrotated, "bound"), (Unordered, "turn"), (LeftFirst, "turn"), (Overwritten, "disjoint"), (Stuck, "bound"),
-        (StuckInOrder, "turn"), (StuckInOrder, "bound"), (Unseeing, "disjoint")]),
+        (StuckInOrder, "turn"), (StuckInOrder, "bound"), (Unseeing, "disjoint"),
+        (Hasty, "disjoint")]),
 ])
 def test_broken_arbiter_is_refuted(tmp_path: Path, arbiter: type, claim: str) -> None:
     assert not Prover(tmp_path, arbiter, 2, 3).holds(claim)

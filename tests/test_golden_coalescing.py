@@ -90,6 +90,16 @@ def test_a_read_and_a_write_share_a_bank() -> None:
     assert arbiter.decide(((0, LEFT, 4), None, None), [read]) == Decision((True, False, False), (), 1, 0)
 
 
+def test_a_read_gives_way_to_a_pending_write() -> None:
+    arbiter, read = CoalescingArbiter(2, 2, Alignment.REG, PATHS), Read(0, RIGHT, 0, 2)
+    for pending, granted in ((0, LEFT, 3), ()), ((0, LEFT, 2), (read,)), ((1, LEFT, 3), (read,)):
+        decision = arbiter.decide(NO_WRITES, [read], pending=(pending, None, None))
+        assert decision == Decision((False,) * 3, granted, bank_conflicts=not granted, port_conflicts=0)
+    both = (0, LEFT, 3), None, (0, LEFT, 1)  # two pending writes that conflict with each other hold back no more
+    other = Read(1, RIGHT, 1, 4)
+    assert arbiter.decide((both[0], None, None), [read, other], pending=both).reads == (other,)
+
+
 def test_two_reads_share_a_bank() -> None:
     """[RADAIDEH], Fig. 3.6(c) and section 3.6.2.6: masks 0001 and 1100, for different collectors."""
     arbiter, crossbar, bank = CoalescingArbiter(1, 2, Alignment.REG, PATHS), SlicedCrossbar(1, 2), DualBank(16)

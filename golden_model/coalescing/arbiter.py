@@ -111,17 +111,21 @@ class CoalescingArbiter:
         return self._turns.order
 
     def decide(
-        self, writes: Sequence[Write | None], reads: Sequence[Read], held: Held = NOTHING_HELD
+        self, writes: Sequence[Write | None], reads: Sequence[Read], held: Held = NOTHING_HELD,
+        pending: Sequence[Write | None] = (),
     ) -> Decision:
         """Decide about this cycle's requests.
 
         `writes` holds the request of each writer or `None`; `reads`, in any order, has at most one request for each
-        bank, side and collector. What is `held` also holds its write path.
+        bank, side and collector. What is `held` also holds its write path. Reads give way to writes that are `pending`,
+        requested or not.
         """
         latched = len(writes) - writes.count(None)
-        if latched + len(reads) == 1 and held is NOTHING_HELD:  # often
+        if latched + len(reads) == 1 and held is NOTHING_HELD and not any(pending):  # often
             return Decision(tuple(map(bool, writes)), tuple(reads), 0, 0)
         written, used = self._write(writes, held)
+        for write in filter(None, pending):
+            used |= self._resources.of_write(write)
         if len(reads) > 1:
             reads = sorted(reads, key=self._turn)
         resources = self._resources

@@ -41,10 +41,12 @@ class SharedFile:
         gated = config.gates_columns
         self.form: Narrow | NarrowZeroMasked = NarrowZeroMasked(config) if gated else Narrow(config)
         self._slow = config.cmos_rows
-        self.arbiter: CoalescingArbiter | SlowCoalescingArbiter = CoalescingArbiter(
+        self.arbiter: CoalescingArbiter | SlowCoalescingArbiter
+        self.arbiter = sided = CoalescingArbiter(
             config.banks, config.collectors, config.alignment, config.write_paths, config.rotating_paths)
         if config.tfet_rows:
-            self.arbiter = SlowCoalescingArbiter(self.arbiter, self._writes_slowly, self._reads_slowly)
+            self.arbiter = SlowCoalescingArbiter(sided, self._writes_slowly, self._reads_slowly)
+        self._yielding = sided if config.yields_to_pending else None
         self.lookup = self.form.lookup
         self.writeback: Writeback[arbiter.Write] = Writeback(config.writers, self.form, self._requested)
         self.meter = ColumnMeter() if gated else None
@@ -72,7 +74,11 @@ class SharedFile:
             self.decision, self._writing = self._idle, []
             self.done, self.ready = self._none_done, self._all_ready
             return
-        decision = self.decision = self.arbiter.decide(writeback.requests(), [*self._asked])
+        if self._yielding is not None:
+            decision = self._yielding.decide(writeback.requests(), [*self._asked], pending=writeback.pending)
+        else:
+            decision = self.arbiter.decide(writeback.requests(), [*self._asked])
+        self.decision = decision
         if not writeback.held:
             self._writing, self.done, self.ready = [], self._none_done, self._all_ready
             return

@@ -6,6 +6,7 @@ from operator import or_
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
+from amaranth.lib.wiring import In
 
 from warploom.arch.config import SUB_BANKS
 from warploom.arch.interfaces import SIDES
@@ -64,19 +65,28 @@ class RotatingCoalescingArbiter(wiring.Component):
 
     In each bank the first request in the order of `RotatingArbiter` that conflicts with no write is granted, and then
     the next one that conflicts with neither. With the masks of registers these are a right and a left one, so there is
-    no third. A request is granted within N cycles in which no write is granted in its bank.
+    no third. A request is granted within N cycles in which no write is granted in its bank; if it yields, in which none
+    is pending in its bank.
+
+    Parameters
+    ----------
+    yields : reads give way to all pending writes, which are known earlier than the granted ones.
+    others : `CoalescingArbiter`.
 
     Members
     -------
     read_request : as in `CoalescingArbiter`, but each collector is in the mask of one bank and side at most.
+    write_pending : with `yields`, the writers whose latches hold a write, those with a request among them.
     others : `CoalescingArbiter`.
     """
 
-    def __init__(self, *, banks: int, collectors: int, paths: WritePaths, rotating: int = 1) -> None:
+    def __init__(self, *, banks: int, collectors: int, paths: WritePaths, rotating: int = 1,
+                 yields: bool = False) -> None:
         check_positive(banks=banks, collectors=collectors)
         self._banks, self._collectors, self._paths, self._rotating = banks, collectors, paths, rotating
-        self._size = max(banks, collectors)
-        super().__init__(sub_bank_ports(banks, collectors, paths, rotating))
+        self._size, self._yields = max(banks, collectors), yields
+        pending = {"write_pending": In(sum(map(len, paths)))} if yields else {}
+        super().__init__({**sub_bank_ports(banks, collectors, paths, rotating), **pending})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -118,12 +128,12 @@ class RotatingCoalescingArbiter(wiring.Component):
         return wants
 
     def _blocked(self, m: Module, bank: int, wants: list[Signal]) -> Value:
-        """The collectors whose requests conflict with a granted write: conflicts are found beside the grants."""
-        found = []
+        """The collectors whose requests conflict with a write: conflicts are found beside the grants."""
+        found, writes = [], self.write_pending if self._yields else self.write_grant
         for writer, (target, mask) in enumerate(zip(self.write_bank, self.write_mask, strict=True)):
             meets = Signal(self._collectors, name=f"meets_{bank}_{writer}")
             here = Mux(target == bank, mask, 0)
             m.d.comb += meets.eq(reduce(or_, (Mux(sub_bank, wanting, 0)
                                              for sub_bank, wanting in zip(here, wants, strict=True))))
-            found.append(Mux(self.write_grant[writer], meets, 0))
+            found.append(Mux(writes[writer], meets, 0))
         return reduce(or_, found)

@@ -61,8 +61,10 @@ def arbiter_of(config: SmConfig) -> Any:
     """The arbiter of a configuration: of banks that are requested as a whole or, with sides, by sub-banks."""
     sizes: Any = {"banks": config.banks, "collectors": config.collectors, "paths": config.write_paths,
                   "rotating": config.rotating_paths}
-    if config.has_sides:
-        arbiter: Any = (RotatingCoalescingArbiter if config.has_window else CoalescingArbiter)(**sizes)
+    if config.has_sides and config.has_window:
+        arbiter: Any = RotatingCoalescingArbiter(**sizes, yields=config.yields_to_pending)
+    elif config.has_sides:
+        arbiter = CoalescingArbiter(**sizes)
     else:
         arbiter = (RotatingArbiter if config.has_window else Arbiter)(**sizes, ports=config.bank_ports)
     return SlowArbiter(config=config, arbiter=arbiter) if config.tfet_rows else arbiter

@@ -87,6 +87,8 @@ class Banks(wiring.Component):
             m.d.comb += [request.eq(read.request[b][side]), read.grant[b][side].eq(grant)]
         if isinstance(access, SidedAccess):
             self._connect_masks(m, access)
+        if self._config.yields_to_pending:
+            m.d.comb += access.arbiter.write_pending.eq(write.pending)
         if self._config.tfet_rows:
             self._connect_slow_rows(m, access.arbiter)
 

@@ -140,6 +140,8 @@ class Writeback(wiring.Component):
         for i, latch in enumerate(held):
             if self._config.has_sides:
                 m.d.comb += self.write.mask[i].eq(latch["mask"])
+            if self._config.yields_to_pending:
+                m.d.comb += self.write.pending[i].eq(latch["request"])
             if self._config.tfet_rows:
                 m.d.comb += self.write.slow[i].eq(is_slow(self._config, latch["row"]))
             if self._config.tfet_rows and self._config.has_sides:

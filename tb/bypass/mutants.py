@@ -46,6 +46,14 @@ class Thrifty(RotatingCoalescingArbiter):
         return [first, Const(0, self._collectors), *others]
 
 
+class Hasty(RotatingCoalescingArbiter):
+    """Reads give way to granted writes alone."""
+
+    def _blocked(self, m: Module, bank: int, wants: list[Signal]) -> Value:
+        self._yields = False
+        return super()._blocked(m, bank, wants)
+
+
 class Unfair(Dispatcher):
     """The lowest collector is always first."""
 
@@ -73,6 +81,9 @@ MUTANTS = (
            partial(arbiter, Unseeing), INTERLEAVED),
     Mutant("RotatingCoalescingArbiter", "warploom.tb.bypass.test_arbiter::random_masks", "overlooks a sub-bank",
            partial(arbiter, Thrifty), INTERLEAVED),
+    Mutant("RotatingCoalescingArbiter", "warploom.tb.bypass.test_arbiter::random_masks",
+           "gives way to granted writes alone", partial(arbiter, partial(Hasty, yields=True)),
+           (*INTERLEAVED, "window_delay=1")),
     Mutant("Dispatcher", "warploom.tb.bypass.test_dispatch", "takes no turns", lambda c: Unfair(config=c),
            (*BOW, *TIMINGS["few cycles"])),
     Mutant("Dispatcher", "warploom.tb.bypass.test_dispatch", "ignores write-back slots",

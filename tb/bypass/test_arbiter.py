@@ -58,6 +58,7 @@ POINTS = (
     "SFU waits for its path", "MEM waits for sub-banks", "two writes in one bank", "a read beside a write",
     "a write before a read", "idle", "two reads of one bank", "a bank in full use", "second after a refused one",
 )
+YIELDED = "a read gives way to a write that waits"
 
 
 def masked_stimuli(matrix: Matrix) -> Iterator[Stimulus]:
@@ -72,7 +73,8 @@ def masked_stimuli(matrix: Matrix) -> Iterator[Stimulus]:
         for _ in range(rng.randint(1, 4)):
             writes = [(rng.randrange(matrix.banks), rng.choice((RIGHT, LEFT)), rng.choice(widths)) if next(active)
                       else None for active in activity]
-            yield matrix.stimulus(writes, reads, rng.getrandbits(4))
+            waiting = rng.getrandbits(len(writes)) if matrix.yields and rng.random() < 0.5 else 0
+            yield matrix.stimulus(writes, reads, rng.getrandbits(4), waiting)
 
 
 class MaskedCheck(coalescing.ArbiterCheck):
@@ -87,7 +89,12 @@ class MaskedCheck(coalescing.ArbiterCheck):
         super().__call__(seen)
         writes, reads = self._matrix.requests(seen)
         granted = self._matrix.granted(seen, reads)
+        pending = self._matrix.pending(seen)
+        refused = {read.bank for read in reads if read not in granted}
         written = {write[0] for i, write in enumerate(writes) if write and seen["write_grant"] >> i & 1}
+        if self._matrix.yields:
+            self._coverage.hit(YIELDED, any(write and write[0] in refused - written for write in pending))
+            written = {write[0] for write in filter(None, pending)}
         self._waited = {read: self._waited.get(read, 0) + 1 for read in reads
                         if read not in granted and read.bank not in written}
         bound = max(self._matrix.banks, self._matrix.collectors)
@@ -113,8 +120,9 @@ class MaskedCheck(coalescing.ArbiterCheck):
 @cocotb.test()
 async def random_masks(dut: cocotb.handle.SimHandleBase) -> None:
     """Requests with masks."""
-    ports, checker, coverage = Ports(dut), Checker(minimum=CYCLES), Coverage(*POINTS)
+    ports, checker = Ports(dut), Checker(minimum=CYCLES)
     matrix = Matrix(ports.config)
+    coverage = Coverage(*POINTS, *((YIELDED,) if matrix.yields else ()))
     await exercise(ports, masked_stimuli(matrix), MaskedCheck(matrix, checker, coverage), checker)
     coverage.finish()
 
@@ -139,6 +147,7 @@ def test_other_write_paths(settings: Sequence[str], seed: int) -> None:
 
 @pytest.mark.sample(1)
 @pytest.mark.rtl
-@pytest.mark.parametrize("preset", ["small", "narrow"])
-def test_coalescing_arbiter(preset: str, seed: int) -> None:
-    _run(preset, ["bypass=bow", "coalescing=on"], "RotatingCoalescingArbiter", "random_masks", seed)
+@pytest.mark.parametrize(("preset", "settings"), [("small", ()), ("narrow", ()), ("small", ("window_delay=1",))],
+                         ids=["small", "narrow", "yields"])
+def test_coalescing_arbiter(preset: str, settings: Sequence[str], seed: int) -> None:
+    _run(preset, ["bypass=bow", "coalescing=on", *settings], "RotatingCoalescingArbiter", "random_masks", seed)

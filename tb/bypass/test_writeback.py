@@ -40,6 +40,9 @@ class DeliveryCheck:
     def __call__(self, seen: Observation) -> None:
         """Check one cycle, then step the model through its end."""
         model, grants = self._model, [bool(seen["write__grant"] >> i & 1) for i in range(len(self._writers))]
+        if self._ports.config.yields_to_pending:
+            pending = sum(model.needs_bank(i) << i for i in range(len(self._writers)))
+            self._equal("pending", seen["write__pending"], pending)
         waits = self._waits()
         model.held_back = sum(wait << i for i, wait in enumerate(waits))
         completes = model.ready(grants)
@@ -225,6 +228,7 @@ def test_bypassing_writeback(bypass: str, seed: int) -> None:
     pytest.param(["coalescing=on", "alignment=write"], marks=pytest.mark.long),
     pytest.param(["gating=cross_lane"], marks=pytest.mark.long),
     ["coalescing=on", "gating=in_lane"],
+    ["coalescing=on", "window_delay=1"],
     ["transient=on"],
     pytest.param(["transient=on", "coalescing=on", "alignment=write", "gating=cross_lane"], marks=pytest.mark.long),
 ], ids=" ".join)

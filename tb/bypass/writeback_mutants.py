@@ -70,6 +70,14 @@ class Filing(Delivery):
         return Const(1)
 
 
+class Late(Writeback):
+    """The write of a latch that waits is not pending."""
+
+    def _request(self, m: Module, held: list[Carried]) -> None:
+        super()._request(m, held)
+        m.d.comb += self.write.pending.eq(self.write.request)
+
+
 def _delivering(config: SmConfig, deliveries: Delivery) -> wiring.Component:
     """Write-back with another delivery."""
     writeback = Writeback(config=config)
@@ -95,5 +103,7 @@ MUTANTS = (
            (HINTS, "gating=in_lane")),
     Mutant("Writeback", BENCH, "mistakes partial for transient", lambda c: _delivering(c, Mistaken(c)),
            (HINTS, "coalescing=on", "gating=cross_lane")),
+    Mutant("Writeback", BENCH, "shows no write that waits", lambda c: Late(config=c),
+           (HINTS, "coalescing=on", "window_delay=1")),
     Mutant("Writeback", BENCH, "writes what has no row", lambda c: _delivering(c, Filing(c)), (HINTS, "transient=on")),
 )

@@ -35,14 +35,19 @@ class Matrix:
         self.banks, self.collectors = config.banks, config.collectors
         self.writers, self.paths, self.rotating = config.writers, config.write_paths, config.rotating_paths
         self.cells = list(product(range(self.banks), (RIGHT, LEFT), range(self.collectors)))
+        self.yields = config.yields_to_pending
         self._bank_bits = index_bits(config.banks)
 
-    def stimulus(self, writes: Sequence[Write | None], reads: Iterable[Read], other_masks: int = 0) -> Stimulus:
-        """Inputs; `other_masks` are the masks of reads that are not requested."""
+    def stimulus(self, writes: Sequence[Write | None], reads: Iterable[Read], other_masks: int = 0,
+                 waiting: int = 0) -> Stimulus:
+        """Inputs; `other_masks` are the masks of reads that are not requested. `waiting`: the writers whose write is
+        pending, and not requested."""
         masks = {read[:3]: read.mask for read in reads}
         banks, sides, widths = zip(*(write or (0, 0, 1) for write in writes), strict=True)
+        pending = sum((write is not None) << i for i, write in enumerate(writes))
         return {
-            "write_request": sum((write is not None) << i for i, write in enumerate(writes)),
+            "write_request": pending & ~waiting,
+            **({"write_pending": pending} if self.yields else {}),
             "write_bank": join(list(banks), self._bank_bits),
             "write_mask": join([sub_bank_mask(*pair) for pair in zip(widths, sides, strict=True)], SUB_BANKS),
             "read_request": join([cell in masks for cell in self.cells], 1),
@@ -51,14 +56,22 @@ class Matrix:
 
     def requests(self, seen: Observation) -> Requests:
         """The requests in a cycle's inputs."""
+        masks = [seen["read_mask"] >> SUB_BANKS * i & 15 for i in range(len(self.cells))]
+        reads = [Read(*self.cells[i], masks[i].bit_count()) for i in _ones(seen["read_request"])]
+        return self._writes(seen, seen["write_request"]), reads
+
+    def pending(self, seen: Observation) -> list[Write | None]:
+        """The writes to which reads give way, requested or not, if the arbiter is told of them."""
+        return self._writes(seen, seen.get("write_pending", 0))
+
+    def _writes(self, seen: Observation, writers: int) -> list[Write | None]:
+        """The writes of these writers."""
         writes: list[Write | None] = []
         for i in range(len(self.writers)):
             mask = seen["write_mask"] >> SUB_BANKS * i & 15
             bank = seen["write_bank"] >> self._bank_bits * i & (1 << self._bank_bits) - 1
-            requested = seen["write_request"] >> i & 1
-            writes.append((bank, LEFT if mask >> 3 else RIGHT, mask.bit_count()) if requested else None)
-        masks = [seen["read_mask"] >> SUB_BANKS * i & 15 for i in range(len(self.cells))]
-        return writes, [Read(*self.cells[i], masks[i].bit_count()) for i in _ones(seen["read_request"])]
+            writes.append((bank, LEFT if mask >> 3 else RIGHT, mask.bit_count()) if writers >> i & 1 else None)
+        return writes
 
     def granted(self, seen: Observation, reads: Sequence[Read]) -> list[Read]:
         """The granted reads."""
@@ -99,7 +112,7 @@ class ArbiterCheck:
     def __call__(self, seen: Observation) -> None:
         """Check one cycle."""
         writes, reads = self._matrix.requests(seen)
-        expected = self._model.decide(writes, reads)
+        expected = self._model.decide(writes, reads, pending=self._matrix.pending(seen))
         granted = self._matrix.granted(seen, reads)
         check, holds = self._checker.equal, self._checker.holds
         check("diagonal", seen["diagonal"], self._model.diagonal)

@@ -141,6 +141,11 @@ class SmFields:
         return self.bypass.has_window
 
     @property
+    def yields_to_pending(self) -> bool:
+        """Whether reads give way to the writes of all latches, those that are not granted among them."""
+        return self.has_window and self.has_sides and self.window_delay == 1
+
+    @property
     def has_register_cache(self) -> bool:
         """Whether there is a register file cache."""
         return self.bypass is Bypass.RFC
