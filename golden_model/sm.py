@@ -167,7 +167,7 @@ class Sm:
         if self._has_pairs:
             self._seconds = self.front_end.seconds
         attempts = self.decisions.attempts([*picked, *self._seconds]) if self._has_plug_in else ()
-        self._entering = [*filter(_enters, picked)]
+        self._entering = [*filter(_enters, picked)] if picked else []
         issue, first_port = self._issues(cycle) if self._entering else ((), 0)
         results, given = self._outside(cycle)
         warps = self._warp_events(cycle, datapath.sweeping) if self._renames else NO_EVENTS

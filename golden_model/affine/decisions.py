@@ -77,7 +77,9 @@ class AffineDecisions:
         self._outcomes = unit.outcomes
         self._planner = Planner(config, trace, statics)
         self._plans: list[Plan | None] = [None] * config.warps  # of each slot's next instruction, if it has lanes
+        self._has_address_slot = config.has_address_slot
         self._addressing = 0  # slots whose next instruction goes to the address slot
+        self._no_attempts: Attempts = (None,) * config.schedulers
         self._ports = slots_of_ports(config)
         self._sets = {kind: config.collector_set(kind) for kind in Pipe}
 
@@ -85,17 +87,17 @@ class AffineDecisions:
 
     def free_entries(self, free: Sequence[int]) -> Sequence[int]:
         """See `Decisions`."""
-        if self._config.has_address_slot:
-            addressing = self._addressing
-            ready = sum(addressing & mask for port, mask in enumerate(self._ports)
-                        if self._operands.address_ready >> port & 1)
-            return (free[0] & ~addressing | ready, *free[1:])
-        return free
+        addressing = self._addressing
+        if not addressing:
+            return free
+        ready = sum(addressing & mask for port, mask in enumerate(self._ports)
+                    if self._operands.address_ready >> port & 1)
+        return (free[0] & ~addressing | ready, *free[1:])
 
     @property
     def apart(self) -> int:
         """See `Decisions`."""
-        return self._addressing if self._config.has_address_slot else 0
+        return self._addressing
 
     def lead(self, warp: Warp) -> Lead | None:
         """See `Decisions`, here and below."""
@@ -107,7 +109,7 @@ class AffineDecisions:
         plan = follower.plan = self._planner.plan(self._registers, follower, static, {}, refused=False)
         if plan.way is Way.PARTIAL:
             return None
-        apart = self._config.has_address_slot and self._is_addressed(static, plan)
+        apart = self._is_addressed(static, plan)
         if apart and not self._operands.address_ready >> slot % len(self._ports) & 1:
             return None
         return Claim(self._demand(static, plan), apart, plan.compact > 0 or plan.way is not Way.DATAPATH)
@@ -115,7 +117,9 @@ class AffineDecisions:
     def attempts(self, picked: Sequence[Warp | Follower]) -> Attempts:
         """By set: the fields of the attempts among the picked instructions."""
         self._outcomes = self._unit.outcomes
-        sets: list[AttemptFields | None] = [None] * self._config.schedulers
+        if not picked:
+            return self._no_attempts
+        sets = list(self._no_attempts)
         for warp in picked:
             plan = self._plan_of(warp)
             if plan is not None and plan.way in ATTEMPTS:
@@ -288,10 +292,10 @@ class AffineDecisions:
             self._addressing |= bit
         return plan
 
-    @staticmethod
-    def _is_addressed(static: Static, plan: Plan) -> bool:
-        """Whether an instruction goes to an address slot, if there is one."""
-        return static.op is Op.LD and not plan.generic and plan.way is Way.DATAPATH
+    def _is_addressed(self, static: Static, plan: Plan) -> bool:
+        """Whether an instruction goes to an address slot."""
+        return (self._has_address_slot and static.op is Op.LD and not plan.generic
+                and plan.way is Way.DATAPATH)
 
     def _demand(self, static: Static, plan: Plan) -> int:
         """What an instruction demands of the datapath: a MOV needs a collector for SP."""

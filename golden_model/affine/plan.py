@@ -60,13 +60,12 @@ class Planner:
     ) -> Plan:
         """The plan for the warp's next instruction. `coming` are the registers that attempts without outcome write, and
         their tags, AFFINE if not known; `refused`: an attempt at it was refused before."""
-        fields, slot = static.fields, warp.slot
-        slots = tuple(registers.read(slot, fields[source]) if fields["reads"] >> number & 1 else None
-                      for number, source in enumerate(SOURCES))
-        sources = static.hazards.sources
-        generic = tuple(
-            register for register in sources if register not in coming and registers.read(slot, register) is None)
-        destination = registers.read(slot, fields["dst"]) if fields["writes"] else None
+        fields, slot, read = static.fields, warp.slot, registers.read
+        reads, sources = fields["reads"], static.hazards.sources
+        slots = tuple([read(slot, fields[source]) if reads >> number & 1 else None  # lists are faster
+                       for number, source in enumerate(SOURCES)])
+        generic = tuple([register for register in sources if register not in coming and read(slot, register) is None])
+        destination = read(slot, fields["dst"]) if fields["writes"] else None
         special, full = self._special(warp, static), warp.walk.full
         tags = self._tags(static, slots, special, coming)
         early = static.op in UNIFORM_OPS and not coming.keys().isdisjoint(sources)
@@ -84,7 +83,7 @@ class Planner:
         """Tags of the slots; a constant is uniform, and of a generic register the tag does not matter."""
         if static.op is Op.S2R:
             return (Tag.UNIFORM if special is None else special.tag, Tag.UNIFORM, Tag.UNIFORM)
-        known = (Tag.UNIFORM if value is None else value.tag for value in slots)
+        known = [Tag.UNIFORM if value is None else value.tag for value in slots]
         if not coming:
             return tuple(known)
         fields = static.fields

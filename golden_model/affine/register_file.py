@@ -1,5 +1,7 @@
 """`AffineRegisterFile`: tags and values of all warp registers (docs/contract/affine.md, *Compact registers*)."""
 
+from functools import cache, partial
+
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import Tag
 from warploom.arch.layout import affine_address
@@ -12,7 +14,8 @@ class AffineRegisterFile:
     for a warp slot beyond those whose registers fit."""
 
     def __init__(self, config: SmConfig, registers: int) -> None:
-        self._config, self._registers = config, registers
+        self._registers = registers
+        self._address = cache(partial(affine_address, config, registers))
         self._sets: list[list[Compact | None]] = [[None] * config.affine_entries for _ in range(config.schedulers)]
 
     def read(self, warp: int, register: int) -> Compact | None:
@@ -39,6 +42,3 @@ class AffineRegisterFile:
     def _set(self, warp: int, register: int, value: Compact | None) -> None:
         number, entry = self._address(warp, register)
         self._sets[number][entry] = value
-
-    def _address(self, warp: int, register: int) -> tuple[int, int]:
-        return affine_address(self._config, self._registers, warp, register)

@@ -13,7 +13,6 @@ from warploom.golden_model.bypass.entries import (
     Leaving,
     Request,
     Taken,
-    age_of,
     in_turn,
     next_available,
 )
@@ -67,29 +66,26 @@ class BypassingCollector:
     # ------------------------------------------------------------------ wires
 
     def _settle_entries(self) -> None:
-        """Find the entries that may be taken over, and the one that leaves. The collector is `restless` if an entry
-        will leave, or a request begin, at the end of this cycle without any event."""
-        unused, replaceable, over = [], [], []
+        """Find the entries that may be replaced, and the one that leaves. The collector is `restless` if an entry will
+        leave, or a request begin, at the end of this cycle without any event. It `evicts` if it requests an
+        eviction."""
+        replaceable, over, last_age = [], [], self._last_age
         oldest = None  # dirty entry that may leave
-        last_age = self._last_age
-        for entry in self.entries:
-            if not entry.used:
-                unused.append(entry)
-            elif entry.pins:
+        for entry in self._named.values():
+            if entry.pins:
                 continue
-            elif entry.dirty:
-                if not entry.awaited and (oldest is None or entry.age > oldest.age):
-                    oldest = entry
-            else:
+            if not entry.dirty:
                 if not entry.awaited:
                     replaceable.append(entry)
                 if entry.age == last_age and not entry.latched:
                     over.append(entry)
-        if len(replaceable) > 1:
-            replaceable.sort(key=age_of, reverse=True)  # stable: of one age, by index
-        self.entries_used = len(self.entries) - len(unused)
-        self._available, self._over = unused + replaceable, over
+            elif not entry.awaited and (oldest is None or in_turn(entry) < in_turn(oldest)):
+                oldest = entry
+        self.entries_used = len(self._named)
+        self._replaceable, self._over = replaceable, over
+        self._available = len(self.entries) - len(self._named) + len(replaceable)
         leaving = self._leaving = None if oldest is None else self._leave(oldest)
+        self.evicts = leaving is not None and not leaving.dropped
         self._leaves = bool(over) or (leaving is not None and leaving.dropped)
         self.restless = self._leaves or self._begins
 
@@ -109,7 +105,7 @@ class BypassingCollector:
 
     def _leave(self, oldest: Entry) -> Leaving | None:
         slid = oldest.age == self._last_age
-        if slid or (self._may_crowd and not self.held and len(self._available) < NOT_CROWDED):
+        if slid or (self._may_crowd and not self.held and self._available < NOT_CROWDED):
             return Leaving(oldest.index, slid and oldest.transient, slid)
         return None
 
@@ -126,21 +122,25 @@ class BypassingCollector:
         return [entry.index for entry in self._available_if(dispatched)]
 
     def _available_if(self, dispatched: bool) -> Sequence[Entry]:
+        replaceable = [*self._replaceable, *self._released(dispatched)]
+        return [entry for entry in self.entries if not entry.used] + sorted(replaceable, key=in_turn)
+
+    def _released(self, dispatched: bool) -> Sequence[Entry]:
+        """The entries that may be replaced because the oldest instruction, which alone reads them, leaves."""
         if not dispatched or self._turnaround:
-            return self._available
+            return ()
         pinned: Counter[int] = Counter(entry.index for entry in self.held[0].entries)
         read = [self.entries[index] for index in pinned]
-        released = [entry for entry in read
-                    if entry.pins == pinned[entry.index] and not entry.dirty and not entry.awaited]
-        return sorted([*self._available, *released], key=in_turn) if released else self._available
+        return [entry for entry in read
+                if entry.pins == pinned[entry.index] and not entry.dirty and not entry.awaited]
 
     def free_entries(self, blocked: bool, dispatched: bool = False) -> int:
         """0, the warp may not issue, or one more than the registers that its next instruction may read. `blocked`: an
         eviction of the warp is pending; `dispatched`: the oldest instruction leaves in this cycle."""
-        held, available = len(self.held), len(self._available)
+        held, available = len(self.held), self._available
         if dispatched:
             held -= not self._turnaround
-            available = len(self._available_if(dispatched))
+            available += len(self._released(dispatched))
         if blocked or held == self._window:
             return 0
         free = available + self._for_sources

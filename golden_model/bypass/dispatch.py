@@ -26,12 +26,13 @@ class InTurn:
 
     def choose(self, pipes: Dispatcher, ready: Sequence[int], collectors: Sequence[BypassingCollector]) -> Chosen:
         """The same, from the masks of ready collectors by pipe."""
-        self.waits, able = False, [0] * len(self._first)
+        self.waits = any(ready)
+        if not self.waits:
+            return ()
+        able = [0] * len(self._first)
         for pipe, mask in enumerate(ready):
-            if mask:
-                self.waits = True
-                if pipes.free_at[pipe] <= pipes.cycle and (pipe in pipes.sp or pipes.credits[pipe]):
-                    able[pipes.port_of[pipe]] |= mask
+            if mask and pipes.free_at[pipe] <= pipes.cycle and (pipe in pipes.sp or pipes.credits[pipe]):
+                able[pipes.port_of[pipe]] |= mask
         found = [(port, self._next(pipes, mask, self._first[port], collectors))
                  for port, mask in enumerate(able) if mask]
         return [(port, index) for port, index in found if index is not None]

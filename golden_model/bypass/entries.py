@@ -101,14 +101,9 @@ class Leaving(NamedTuple):
     slid: bool
 
 
-def age_of(entry: Entry) -> int:
-    """Sort key: the age of an entry."""
-    return entry.age
-
-
-def in_turn(entry: Entry) -> tuple[bool, int, int]:
-    """Sort key: the order in which available entries are taken over."""
-    return (True, -entry.age, entry.index) if entry.used else (False, 0, entry.index)
+def in_turn(entry: Entry) -> tuple[int, int]:
+    """Sort key: the order in which used entries are taken over, or leave."""
+    return -entry.age, entry.index
 
 
 def next_available(

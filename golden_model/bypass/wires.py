@@ -35,8 +35,7 @@ class Wires:
             if pipe is not None:
                 self.ready[pipe] ^= bit
             self._ready_in[index] = pipe
-        leaving = collector.leaving()
-        if (leaving is not None and not leaving.dropped) != (self.evicting & bit != 0):
+        if collector.evicts != (self.evicting & bit != 0):
             self.evicting ^= bit
         if collector.restless != (self.restless & bit != 0):
             self.restless ^= bit

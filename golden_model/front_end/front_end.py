@@ -63,7 +63,8 @@ class FrontEnd:
         the operand store takes them. Schedulers prefer the slots in the mask `preferred`."""
         if self.slept is not None:
             self._issue.wake(cycle)
-        return [*map(self.warps.__getitem__, self._issue.select(cycle, tags, operands, preferred))]
+        picked = self._issue.select(cycle, tags, operands, preferred)
+        return [self.warps[slot] for slot in picked] if picked else ()
 
     def offer_block(self) -> None:
         """A block may be dispatched in the next cycle that is simulated, if one is left."""

@@ -1,6 +1,7 @@
 """`ZeroBuffer`: the zero mask of every warp register (docs/contract/stored_forms.md)."""
 
 from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import SIDES
 from warploom.arch.layout import metadata_rows
 from warploom.golden_model.register_file.zero_mask import NOTHING_KNOWN, Zero
 
@@ -13,11 +14,11 @@ class ZeroBuffer:
     """
 
     def __init__(self, config: SmConfig) -> None:
-        sides = 2 if config.has_sides else 1
         entries, parts = config.rows, config.banks
         if config.divides_metadata:
             entries, parts = metadata_rows(config), config.banks * config.issue_ports
-        self._entries = [[[NOTHING_KNOWN] * entries for _ in range(parts)] for _ in range(sides)]
+        right, left = ([[NOTHING_KNOWN] * entries for _ in range(parts)] for _ in SIDES)
+        self._entries = [right, left if config.has_sides else right]  # without sides, an address may still say left
 
     def read(self, part: int, entry: int, left: bool) -> Zero:
         """What is known of a register, which is on the left or not."""

@@ -138,16 +138,19 @@ class WindowStore:
         """Words granted in the previous cycle arrive; requests are granted."""
         for index, word in self._words:
             self._events[index]["arriving_word"] = word
-        self._words, restore = [], self._file.form.restore
-        for index, read, word in self._file.grants():
-            self._words.append((index, restore(word, read.metadata)))
+        restore, granted = self._file.form.restore, self._file.grants()
+        self._words = [(index, restore(word, read.metadata)) for index, read, word in granted]
+        for index, _, _ in granted:
             self._events[index]["granted"] = True
 
     def results(self, done: Sequence[Result | None], results: Sequence[Result | None]) -> Sequence[Result | None]:
         """Results complete, and others, perhaps an eviction, enter their latches."""
-        self._deliver(done)
-        evicted = self._evict(results[self._mem])
-        self._look_up(results)
+        if any(done):
+            self._deliver(done)
+        evicted = self._evict(results[self._mem]) if self._writes_back else None
+        self._file.writeback.unwritten = 0
+        if any(results):
+            self._look_up(results)
         return results if evicted is None else [*results[: self._mem], evicted]
 
     def clock(self, warps: WarpEvents) -> None:
@@ -202,9 +205,6 @@ class WindowStore:
 
     def _look_up(self, results: Sequence[Result | None]) -> None:
         """Look up the destinations of results that enter their latches."""
-        self._file.writeback.unwritten = 0
-        if not any(results):
-            return
         for writer, result in enumerate(results):
             if result is not None and result["writes"]:
                 collector = self.collectors[result["warp"]]

@@ -28,7 +28,6 @@ NO_REGISTER = Encoding(width=SUB_BANKS, sign=0, left=False)
 """The encoding of an operand that comes from no register: it passes unchanged."""
 
 _NONE = (None,) * (len(SLOTS) + 1)
-_RIGHT = (False,) * (len(SLOTS) + 1)
 
 
 def form_of(config: SmConfig) -> Form:
@@ -145,8 +144,8 @@ class ZeroMasked:
         self.shown = [name for name, _ in zero_fields(config)]
 
     def lookup(self, fields: IssueFields, sources: tuple[Address, ...], destination: Address) -> tuple[Zero, ...]:
-        entries = [self._entries.at(address)[:2] for address in (*sources, destination)]
-        return _zeros(self.zero_buffer, self._rules, fields, entries, _RIGHT)
+        at = self._entries.at
+        return _zeros(self.zero_buffer, self._rules, fields, [*map(at, sources), at(destination)])
 
     def fields(self, metadata: Zero) -> StoredFields:
         return cast(StoredFields, dict(zip(self.shown, metadata, strict=False)))
@@ -197,10 +196,11 @@ class NarrowZeroMasked:
 
     def lookup(self, fields: IssueFields, sources: tuple[Address, ...], destination: Address) -> tuple[Packed, ...]:
         encodings = self._narrow.lookup(fields, sources, destination)
-        lefts = [encoding.left for encoding in encodings]
-        entries = [self._entries.at(address)[:2] for address in (*sources, destination)]
-        zeros = _zeros(self.zero_buffer, self._rules, fields, entries, lefts)
-        return tuple(map(Packed, encodings, zeros))
+        at, found = self._entries.at, []
+        for address, encoding in zip((*sources, destination), encodings, strict=True):
+            part, entry, _ = at(address)
+            found.append((part, entry, encoding.left))
+        return tuple(map(Packed, encodings, _zeros(self.zero_buffer, self._rules, fields, found)))
 
     def fields(self, metadata: Packed) -> StoredFields:
         zero = dict(zip(self._names, metadata.zero, strict=False))
@@ -242,18 +242,17 @@ class NarrowZeroMasked:
 
 
 def _zeros(
-    buffer: ZeroBuffer, rules: LaneOrder | Interleaved, fields: IssueFields, entries: Sequence[tuple[int, int]],
-    lefts: Sequence[bool],
+    buffer: ZeroBuffer, rules: LaneOrder | Interleaved, fields: IssueFields,
+    entries: Sequence[tuple[int, int, bool]],
 ) -> tuple[Zero, ...]:
-    """What is known of the registers of an instruction, on these sides; of a slot that reads none, what its constant
-    tells."""
-    reads, imm_slot = fields["reads"], fields["imm_slot"]
-    zeros = [
-        buffer.read(*entries[slot], lefts[slot]) if reads >> slot & 1
-        else rules.constant(fields["imm"] if imm_slot == slot else 0) for slot in SLOTS
-    ]
-    zeros.append(buffer.read(*entries[-1], lefts[-1]) if fields["writes"] else NOTHING_KNOWN)
-    return tuple(zeros)
+    """What is known of the registers of an instruction, whose entries these are; of a slot that reads none, what its
+    constant tells."""
+    reads, read, constant = fields["reads"], buffer.read, rules.constant
+    imm, imm_slot, (a, b, c, written) = fields["imm"], fields["imm_slot"], entries
+    return (read(*a) if reads & 1 else constant(imm if imm_slot == 0 else 0),
+            read(*b) if reads & 2 else constant(imm if imm_slot == 1 else 0),
+            read(*c) if reads & 4 else constant(imm if imm_slot == 2 else 0),
+            read(*written) if fields["writes"] else NOTHING_KNOWN)
 
 
 _zero = lru_cache(maxsize=1 << 16)(Zero)  # those of most results recur
