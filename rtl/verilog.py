@@ -46,7 +46,7 @@ JOINTS = frozenset((*(module_name(path.rpartition(".")[2]) for mechanism in MECH
 DIVIDED = frozenset({"control_processor"})
 """Units whose parts stay modules for synthesis in a larger unit, too: as one module they are mapped worse."""
 
-APART = frozenset({"request_register"})
+APART = frozenset({"in_use", "request_register"})
 """Units that stay modules for synthesis wherever they are: what comes late there is not to be mapped into what comes
 before."""
 

@@ -327,7 +327,7 @@ class BypassingCollector:
     def _take(self, take: Taken, available: Sequence[Entry]) -> None:
         fields = take.fields
         sources = [fields[name] if fields["reads"] >> slot & 1 else None for slot, name in enumerate(SOURCES)]
-        self._lost.taken(fields, [register for register in sources if register is not None])
+        self._lost.taken(fields, sources)
         if fields["first"]:
             self._forget()
             available = self.entries

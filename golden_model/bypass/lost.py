@@ -1,6 +1,6 @@
 """`LostValues`: checks that no dropped value is read (docs/contract/operands.md, *Hints*)."""
 
-
+from collections.abc import Sequence
 
 from warploom.golden_model.records import IssueFields
 
@@ -22,12 +22,15 @@ class LostValues:
         """The only copy of a register in these lanes was dropped."""
         self._lanes[register] = self._lanes.get(register, 0) | lanes
 
-    def taken(self, fields: IssueFields, registers: list[int]) -> None:
-        """An instruction that reads the registers is taken, with the fields of the issue port. Raises `LostValue`."""
+    def taken(self, fields: IssueFields, sources: Sequence[int | None]) -> None:
+        """An instruction that reads these registers (`None` for none) is taken, with the fields of the issue port.
+        Raises `LostValue`."""
+        if not self._lanes:
+            return
         if fields["first"]:
             self._lanes.clear()
-        for register in registers:
-            if self._lanes.get(register, 0) & fields["lanes"]:
+        for register in sources:
+            if register is not None and self._lanes.get(register, 0) & fields["lanes"]:
                 raise LostValue(f"warp {fields['warp']} reads R{register}, whose value was dropped, in lanes "
                                 f"{self._lanes[register] & fields['lanes']:#010x}")
         if fields["writes"] and fields["dst"] in self._lanes:

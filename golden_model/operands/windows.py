@@ -145,10 +145,12 @@ class WindowStore:
 
     def results(self, done: Sequence[Result | None], results: Sequence[Result | None]) -> Sequence[Result | None]:
         """Results complete, and others, perhaps an eviction, enter their latches."""
-        if any(done):
+        writeback = self._file.writeback
+        if writeback.held:
             self._deliver(done)
-        evicted = self._evict(results[self._mem]) if self._writes_back else None
-        self._file.writeback.unwritten = 0
+        evicts = self._wires.evicting or self.evictions.blocked
+        evicted = self._evict(results[self._mem]) if evicts else None
+        writeback.unwritten = 0
         if any(results):
             self._look_up(results)
         return results if evicted is None else [*results[: self._mem], evicted]
@@ -230,8 +232,6 @@ class WindowStore:
     def _evict(self, mem: Result | None) -> Result | None:
         """Evictions move on. Returns the one that enters the latch of MEM, unless `mem` does."""
         unit, requests = self.evictions, self._wires.evicting & ~self._taking
-        if not (requests or unit.blocked):
-            return None
         ready = self._file.ready[self._mem]
         entering = unit.enters(ready, mem is not None)
         evicted = unit.held if entering else None

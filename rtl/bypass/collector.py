@@ -232,7 +232,8 @@ class BypassingCollector(wiring.Component):
             leaves.eq(candidates.any() & (over | crowded) & ~self.take),
             dropped.eq(leaves & over & self._of(oldest, "transient") if self._config.has_hints else 0),
             self.eviction.request.eq(leaves & ~dropped),
-            *(entry.goes.eq(oldest[e] & (dropped | self.eviction.taken)) for e, entry in enumerate(self.entries)),
+            *(signal.eq(value) for e, entry in enumerate(self.entries) for signal, value in (
+                (entry.leaves, oldest[e]), (entry.dropped, dropped), (entry.evicted, self.eviction.taken))),
         ]
         self._show_evicted(m, oldest)
         if self._with_probe and self._config.has_hints:

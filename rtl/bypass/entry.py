@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS, index_bits
+from warploom.rtl.bypass.in_use import InUse
 from warploom.rtl.bypass.interfaces import form_layout
 from warploom.rtl.interfaces import (
     REGISTERS,
@@ -19,6 +20,7 @@ from warploom.rtl.interfaces import (
     zero_layout,
 )
 from warploom.rtl.select import merge
+from warploom.rtl.shared import share
 
 
 class Entry(wiring.Component):
@@ -52,7 +54,9 @@ class Entry(wiring.Component):
     number, age, form, word : of the register that it names.
     wants, wanted : whether lanes are wanted, and which.
     has_dirty : some lanes are dirty.
-    evictable, goes : with write-back, the dirty lanes may leave; they leave at the end of the cycle.
+    evictable : with write-back, the dirty lanes may leave.
+    leaves, dropped, evicted : it is the one that would leave; such an entry is dropped, or evicted, at the end of the
+        cycle.
     dirty, full, transient : with write-back, the dirty lanes, and their attributes.
     """
 
@@ -89,7 +93,8 @@ class Entry(wiring.Component):
         })
 
     def _eviction_ports(self) -> dict[str, wiring.Member]:
-        return {"evictable": Out(1), "goes": In(1), "dirty": Out(LANES), "full": Out(1), "transient": Out(1)}
+        return {"evictable": Out(1), **dict.fromkeys(("leaves", "dropped", "evicted"), In(1)),
+                "dirty": Out(LANES), "full": Out(1), "transient": Out(1)}
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -102,7 +107,7 @@ class Entry(wiring.Component):
             m.d.sync += awaited.eq(0)
         with m.If(self.serves[SLOTS]):
             m.d.sync += awaited.eq(1)
-        self._live(m, delivered)
+        self._live(m, platform, delivered)
         self._name(m)
         self._want(m, self._fill(m, delivered))
         if self._config.writes_back:
@@ -119,7 +124,7 @@ class Entry(wiring.Component):
         m.d.comb += port.eq(register)
         return register
 
-    def _live(self, m: Module, delivered: Value) -> None:
+    def _live(self, m: Module, platform: object, delivered: Value) -> None:
         """Whether the entry is in use. It stays in use while a result for it is in a latch. A result that enters a
         latch and will not be delivered ends it."""
         named, latched, lapses = Signal(len(self.coming)), Signal(reset_less=True), Signal()
@@ -137,11 +142,15 @@ class Entry(wiring.Component):
             m.d.sync += latched.eq(1)
         with m.If(delivered | self.emptied):
             m.d.sync += latched.eq(0)
+        in_use = InUse()
+        m.submodules.in_use = share(platform, "in_use", in_use)
         ends = lapses | (found & ~self.deliver).any() | (self.take & self.issue.first)
-        with m.If(ends | self.goes if self._config.writes_back else ends):
-            m.d.sync += self.used.eq(0)
+        if self._config.writes_back:
+            ends |= self.leaves & self.dropped
+            m.d.comb += [in_use.leaves.eq(self.leaves), in_use.evicted.eq(self.evicted)]
+        m.d.comb += [in_use.starts.eq(served), in_use.ends.eq(ends), self.used.eq(in_use.used)]
         with m.If(served):
-            m.d.sync += [self.used.eq(1), age.eq(0)]
+            m.d.sync += age.eq(0)
         with m.Elif(self._ages() & ~self.old):
             m.d.sync += age.eq(age + 1)
 
