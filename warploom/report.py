@@ -4,7 +4,10 @@ import contextlib
 import io
 import json
 import sys
+import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +26,12 @@ SCHEMA_VERSION = 2
 
 PLAIN_WIDTH = 120
 """Columns of a table if standard output is no terminal."""
+
+LINE_SECONDS = 60
+"""Time between lines of progress where there is no terminal."""
+
+SPEED_LINES = 10
+"""Lines whose speed an estimate of the time that is left follows."""
 
 
 def table(title: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
@@ -70,13 +79,41 @@ def working(what: str) -> Iterator[None]:
 @contextlib.contextmanager
 def counting(what: str, total: int) -> Iterator[Callable[[str], None]]:
     """Show a growing bar on standard error, and an estimate of the time that is left, while the body runs: call the
-    yielded function with the name of each of `total` finished items."""
+    yielded function with the name of each of `total` finished items. Where standard error is no terminal, it gets a
+    line in a minute."""
     errors = Console(stderr=True)
+    if not errors.is_terminal:
+        yield _Lines(what, total).count
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
                TextColumn("left:"), TimeRemainingColumn())
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+    with Progress(*columns, console=errors, transient=True) as progress:
         task = progress.add_task(what, total=total)
         yield lambda name: progress.update(task, advance=1, description=f"{what}: {name}")
+
+
+class _Lines:
+    """Progress in a log. The estimate is by the speed of the last lines, since items that are cached take no time."""
+
+    def __init__(self, what: str, total: int) -> None:
+        self._what, self._total, self._finished = what, total, 0
+        self._started = time.monotonic()
+        self._shown = deque([(self._started, 0)], maxlen=SPEED_LINES)
+
+    def count(self, name: str) -> None:
+        """An item is finished."""
+        self._finished += 1
+        now, (last, _), (first, before) = time.monotonic(), self._shown[-1], self._shown[0]
+        if now - last >= LINE_SECONDS:
+            left = (now - first) / (self._finished - before) * (self._total - self._finished)
+            print(f"{self._what}: {self._finished:,} of {self._total:,} in {_clock(now - self._started)}, about "
+                  f"{_clock(left)} left", file=sys.stderr, flush=True)
+            self._shown.append((now, self._finished))
+
+
+def _clock(seconds: float) -> str:
+    """Hours, minutes and seconds."""
+    return str(timedelta(seconds=round(seconds)))
 
 
 def document(verb: str, body: Mapping[str, object]) -> dict[str, object]:
