@@ -3,7 +3,8 @@
 
 const root = document.documentElement;
 const PAPER_WIDTH = 660;
-const PAPER_HEIGHT = { wide: 220, square: 300 }; // as page.css has them
+const PAPER_HEIGHT = { wide: 220, square: 300 }, SQUARE_HEIGHT = "30rem"; // as page.css has them
+const SHORT_LEGEND = 4, LEGEND_LINE = 19; // groups of marks, and pixels for a line of the legend
 
 async function unpacked(id) {
   const bytes = Uint8Array.from(atob(document.getElementById(id).textContent.trim()), (one) => one.charCodeAt(0));
@@ -40,13 +41,18 @@ function draw(place, data, width) {
     return { ...trace, marker: { ...trace.marker, color, ...(trace.type === "bar" ? { pattern } : {}) } };
   });
   place.style.minWidth = width ? "0" : `${least}px`;
+  const kind = place.classList.contains("square") ? "square" : "wide";
+  // A long legend, a line for each group of marks, takes no height from the plot.
+  const legend = kind === "square" && traces.length > SHORT_LEGEND ? traces.length * LEGEND_LINE : 0;
+  const height = width ? `${PAPER_HEIGHT[kind]}px` : SQUARE_HEIGHT;
+  place.style.height = legend ? `calc(${height} + ${legend}px)` : "";
   const styled = {
     ...layout, font: look.font, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
     xaxis: axis(layout.xaxis, look), yaxis: axis(layout.yaxis, look), margin: { l: 56, r: 12, t: 12, b: 40 },
     shapes: (layout.shapes || []).map((shape) => ({ ...shape, line: { ...shape.line, color: look.of("--soft") } })),
     legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: look.font },
     hoverlabel: { bgcolor: look.of("--panel"), bordercolor: look.of("--line"), font: look.font },
-    autosize: !width, width: width || undefined, height: width ? PAPER_HEIGHT[place.classList.contains("square") ? "square" : "wide"] : undefined,
+    autosize: !width, width: width || undefined, height: width ? PAPER_HEIGHT[kind] + legend : undefined,
   };
   Plotly.react(place, coloured, styled, { displayModeBar: false, responsive: !width });
   const scroll = place.closest(".scroll");
