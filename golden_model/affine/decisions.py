@@ -294,8 +294,7 @@ class AffineDecisions:
 
     def _is_addressed(self, static: Static, plan: Plan) -> bool:
         """Whether an instruction goes to an address slot."""
-        return (self._has_address_slot and static.op is Op.LD and not plan.generic
-                and plan.way is Way.DATAPATH)
+        return self._has_address_slot and static.op is Op.LD and not plan.generic and plan.way is Way.DATAPATH
 
     def _demand(self, static: Static, plan: Plan) -> int:
         """What an instruction demands of the datapath: a MOV needs a collector for SP."""
