@@ -6,16 +6,16 @@ from amaranth.lib.wiring import In, Out
 
 
 class InUse(wiring.Component):
-    """A bit that instructions set.
+    """A bit that an instruction sets, and that the end of the use clears.
 
     It is always a module of its own (`warploom.rtl.verilog.APART`): `evicted` comes late, since all collectors compete
     for it, and would otherwise be mapped into what ends the use for other reasons.
 
     Members
     -------
-    starts : an instruction names the entry; this goes before all else.
-    ends : the use ends, or that of all entries does.
-    leaves, evicted : the entry would be the next to leave; such an entry is evicted.
+    starts : an instruction that is taken names the entry; this overrides all else.
+    leaves, evicted : the entry is the collector's next one to leave, and the collector evicts that one.
+    ends : the use ends for any other reason.
     used : the entry is in use.
     """
 
