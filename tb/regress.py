@@ -17,7 +17,7 @@ from pathlib import Path
 from warploom import processes, store
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Pipe
-from warploom.arch.mechanisms import MECHANISMS, OFF, Runs, Switch
+from warploom.arch.mechanisms import MECHANISMS, OFF, Runs, Switch, WindowDelay
 from warploom.kernels.library import kernel, kernels
 from warploom.store import Key, Kind
 from warploom.tb.combinations import covering_array, lattice
@@ -79,8 +79,8 @@ def _in_words(config: SmConfig) -> Iterator[str]:
         yield "banks with two ports"
     if not (config.arrival_delay and config.turnaround):
         yield f"arrival delay {config.arrival_delay}, turnaround {config.turnaround}"
-    if config.window_delay:
-        yield "what windows send waits"
+    if config.window_delay is not WindowDelay.AUTO:
+        yield f"window delay {config.window_delay}"
     if config.has_unallocated:
         yield "transient registers without rows"
 

@@ -114,6 +114,19 @@ def test_transient_values_without_rows_need_hints_and_all_entries(settings, mess
         SmConfig().with_settings(["transient=on", *settings])
 
 
+@pytest.mark.parametrize(("settings", "delay"), [
+    ("bypass=bow", False), ("bypass=bow coalescing=on", True), ("bypass=bow gating=cross_lane", False),
+    ("bypass=bow_wr gating=in_lane", True), ("bypass=bow_hints affine=abm", False), ("bypass=bow_hints", False),
+    ("coalescing=on gating=in_lane", False), ("bypass=bow_hints coalescing=on window_delay=off", False),
+    ("bypass=bow window_delay=on", True), ("window_delay=on", False),
+])
+def test_windows_have_a_delay_where_their_paths_would_be_too_long(settings, delay):
+    config = SmConfig.preset("small").with_settings(settings.split())
+    assert config.has_window_delay is delay
+    assert config.with_settings(["bypass=off"]).has_window_delay is False
+    assert config.yields_to_pending == (delay and "coalescing" in settings)
+
+
 @pytest.mark.parametrize("bypass", ["off", "rfc"])
 def test_collectors_are_shared_without_a_window(bypass):
     assert SmConfig().with_settings([f"bypass={bypass}"]).collectors == 4

@@ -88,10 +88,25 @@ def test_no_room_for_a_destination() -> None:
     assert not collector.delivers(5, True) and collector.delivers(4, True)
 
 
+def test_with_a_window_delay_requests_wait_a_cycle() -> None:
+    """The request of R1 begins a cycle after the instruction is held; that of R2 is chosen meanwhile."""
+    collector = Driven("bow", "window_delay=on")
+    requested = []
+    collector.take([1, 2])
+    arriving = None
+    for granted in (False, False, True, True, False):
+        request = collector.request()
+        requested.append(None if request is None else request.address.row)
+        collector.clock(granted=granted, arriving_word=arriving)
+        arriving = broadcast(7) if granted else None
+    assert requested == [None, 1, 1, 2, None]
+    assert collector.ready and collector.operands()[:2] == (broadcast(7), broadcast(7))
+
+
 @pytest.mark.parametrize("gating", ["off", "active"])
 def test_lanes_that_are_fetched(gating: str) -> None:
     """R1 is valid in the lower lanes; R2 has no entry. Gating makes no difference."""
-    collector = Driven("bow_wr", f"gating={gating}")
+    collector = Driven("bow_wr", f"gating={gating}", "window_delay=off")
     collector.write(1, LOW, 5)
     collector.take([1], lanes=0x10001)
     assert collector.named(1).wanted == 0x10000

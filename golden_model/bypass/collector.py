@@ -47,7 +47,7 @@ class BypassingCollector:
         self.counts = Counts() if counts is None else counts
         self._window, self._last_age = config.window, config.window - 1
         self._arrival_delay, self._turnaround = config.arrival_delay, config.turnaround
-        self._window_delay = config.window_delay
+        self._delays = config.has_window_delay
         self._gated = config.gates_columns
         self._hinted, self._writes_back = config.has_hints, config.writes_back
         # Without rows for transient values every destination gets an entry, and none is evicted for lack of entries.
@@ -91,7 +91,7 @@ class BypassingCollector:
 
     def _settle_operands(self) -> None:
         """Find the request, and whether the oldest instruction has all its operands: it is `ready`."""
-        if self._window_delay:
+        if self._delays:
             self._following = self._find_wanted(self._requested)
             self._begins = self._requested is None and self._following is not None
             self.restless = self._leaves or self._begins

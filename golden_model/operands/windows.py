@@ -41,7 +41,7 @@ class WindowStore:
         self.collectors = self.holders = [
             BypassingCollector(config, index, self._counted) for index in range(config.collectors)
         ]
-        self.evictions = EvictionUnit(config.window_delay)
+        self.evictions = EvictionUnit(config.has_window_delay)
         self._wires = Wires(config)
         self.free_entries, self.free = self._wires.free_entries, self._wires.free
         self._events: defaultdict[int, dict[str, Any]] = defaultdict(dict)  # of this cycle, by collector

@@ -18,7 +18,7 @@ class EvictionUnit(wiring.Component):
     One register holds an eviction until it enters the latch; it may take the next one in that cycle. `result` is
     `result_mem` or, while that is not valid, the eviction as a result without a `done`. The fields of an entry come one
     cycle after it was selected, when the register already counts as taken: they are stored, and at once in `result`,
-    or with `window_delay` only when they are stored. The unit stores whether the latch holds an eviction. All outputs
+    or with a window delay only when they are stored. The unit stores whether the latch holds an eviction. All outputs
     except `select` and `result` are functions of registers alone.
 
     Parameters
@@ -62,7 +62,7 @@ class EvictionUnit(wiring.Component):
         warp, entering, free, fresh, offered = Signal.like(self.warp), Signal(), Signal(), Signal(), Signal()
         held, kept = (Signal(self.eviction.shape(), name=name, reset_less=True) for name in ("held", "kept"))
         m.d.comb += [
-            offered.eq(self.valid & ~fresh if self._config.window_delay else self.valid),
+            offered.eq(self.valid & ~fresh if self._config.has_window_delay else self.valid),
             entering.eq(offered & self.result.ready & ~self.result_mem.valid),
             free.eq(~self.valid | entering),
             self.select.eq(in_turn(m, self.request, free)),
@@ -74,7 +74,7 @@ class EvictionUnit(wiring.Component):
             m.d.sync += self.valid.eq(self.select.any())
         with m.If(self.select.any()):
             m.d.sync += warp.eq(merge(self.select, range(self._config.collectors)))
-        self._offer(m, offered, kept if self._config.window_delay else held, warp)
+        self._offer(m, offered, kept if self._config.has_window_delay else held, warp)
         m.d.comb += self.blocked.eq(self._latched_warp(m, warp, entering) | self.valid << warp)
         return m
 

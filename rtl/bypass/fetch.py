@@ -22,8 +22,8 @@ class OperandFetcher(wiring.Component):
     form.
 
     The entry is that of the lowest slot of the oldest instruction that has an entry with wanted lanes. With
-    `window_delay` it is held in a register, so that a request does not wait for this choice. An operand that is
-    granted in cycle r is on `read.word` in r + 1.
+    a window delay it is held in a register, so that a request does not wait for this choice. An operand that is granted
+    in cycle r is on `read.word` in r + 1.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class OperandFetcher(wiring.Component):
         waiting, first = Signal(len(reads)), Signal(len(reads))
         chosen, lanes = Signal(request_layout(self._config)), Signal(LANES)
         request = self._held(m, platform, chosen)
-        wants = self.wants & ~request.entry if self._config.window_delay else self.wants
+        wants = self.wants & ~request.entry if self._config.has_window_delay else self.wants
         arriving = Signal(LANES, reset_less=True)
         m.d.comb += [
             waiting.eq(Cat((entries & wants).any() for entries in reads)),
@@ -78,7 +78,7 @@ class OperandFetcher(wiring.Component):
 
     def _held(self, m: Module, platform: object, chosen: data.View) -> data.View:
         """The request of this cycle: what is chosen in it or, with a delay, what was chosen before."""
-        if not self._config.window_delay:
+        if not self._config.has_window_delay:
             return chosen
         register = RequestRegister(config=self._config)
         m.submodules.register = share(platform, "request_register", register)

@@ -1,4 +1,4 @@
-"""The request of a bypassing collector, held until it is granted (`window_delay` = 1)."""
+"""The request of a bypassing collector, held until it is granted (with a window delay)."""
 
 from amaranth import Module
 from amaranth.lib import wiring

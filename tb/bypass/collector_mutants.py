@@ -10,6 +10,7 @@ from amaranth import Cat, Const, Module, Mux, Value
 from amaranth.lib import wiring
 
 from warploom.arch.config import LANES, SmConfig
+from warploom.arch.mechanisms import WindowDelay
 from warploom.arch.mechanisms.baseline import FAST
 from warploom.rtl.bypass.collector import BypassingCollector
 from warploom.tb.mutants import Mutant, Rewire, Tampered, altered
@@ -18,8 +19,8 @@ BENCH = "warploom.tb.bypass.test_collector"
 SETTINGS = ("bypass=bow_hints", "entries=4")
 ROWLESS = ("bypass=bow_hints", "window=2", "entries=8", "transient=on")
 QUICK = ("bypass=bow_wr", "window=2", "entries=4", *FAST)
-INTERLEAVED = (*SETTINGS, "coalescing=on", "gating=cross_lane")
-LATE = ("bypass=bow", "entries=4", "coalescing=on", "window_delay=1")
+INTERLEAVED = (*SETTINGS, "coalescing=on", "gating=cross_lane", "window_delay=off")
+LATE = ("bypass=bow", "entries=4", "coalescing=on")
 
 
 def _with(part: str, rewire: Rewire) -> Callable[[SmConfig], wiring.Component]:
@@ -95,5 +96,5 @@ MUTANTS = (
             lambda o, m: {"zero": Const(0, len(o.zero.as_value()))}, INTERLEAVED),
     _mutant("chooses no request as another one is granted", "fetcher", _pausing, LATE),
     Mutant("BypassingCollector", BENCH, "requests at once",
-           lambda c: BypassingCollector(config=replace(c, window_delay=0), probe=True), LATE),
+           lambda c: BypassingCollector(config=replace(c, window_delay=WindowDelay.OFF), probe=True), LATE),
 )

@@ -5,6 +5,7 @@ from functools import partial
 
 from amaranth import Const, Module, Signal, Value
 
+from warploom.arch.mechanisms import WindowDelay
 from warploom.arch.pipes import PipeConfig
 from warploom.rtl.bypass.arbiter import RotatingArbiter, RotatingCoalescingArbiter
 from warploom.rtl.bypass.eviction import EvictionUnit
@@ -14,7 +15,8 @@ from warploom.tb.mutants import Mutant, Tampered, arbiter
 from warploom.tb.test_dispatch import TIMINGS
 
 BOW, HINTS = ("bypass=bow",), ("bypass=bow_hints",)
-INTERLEAVED = ("bypass=bow", "coalescing=on")
+INTERLEAVED = ("bypass=bow", "coalescing=on", "window_delay=off")
+YIELDING = ("bypass=bow", "coalescing=on")
 
 
 class Stuck(RotatingArbiter):
@@ -83,7 +85,7 @@ MUTANTS = (
            partial(arbiter, Thrifty), INTERLEAVED),
     Mutant("RotatingCoalescingArbiter", "warploom.tb.bypass.test_arbiter::random_masks",
            "gives way to granted writes alone", partial(arbiter, partial(Hasty, yields=True)),
-           (*INTERLEAVED, "window_delay=1")),
+           YIELDING),
     Mutant("Dispatcher", "warploom.tb.bypass.test_dispatch", "takes no turns", lambda c: Unfair(config=c),
            (*BOW, *TIMINGS["few cycles"])),
     Mutant("Dispatcher", "warploom.tb.bypass.test_dispatch", "ignores write-back slots",
@@ -95,5 +97,5 @@ MUTANTS = (
     Mutant("EvictionUnit", "warploom.tb.bypass.test_eviction", "takes none while it hands one on",
            lambda c: Tampered(EvictionUnit(config=c), _sluggish), HINTS),
     Mutant("EvictionUnit", "warploom.tb.bypass.test_eviction", "offers an eviction at once",
-           lambda c: EvictionUnit(config=replace(c, window_delay=0)), (*HINTS, "window_delay=1")),
+           lambda c: EvictionUnit(config=replace(c, window_delay=WindowDelay.OFF)), (*HINTS, "window_delay=on")),
 )

@@ -147,7 +147,8 @@ def test_other_write_paths(settings: Sequence[str], seed: int) -> None:
 
 @pytest.mark.sample(1)
 @pytest.mark.rtl
-@pytest.mark.parametrize(("preset", "settings"), [("small", ()), ("narrow", ()), ("small", ("window_delay=1",))],
+@pytest.mark.parametrize(("preset", "delay"), [("small", "off"), ("narrow", "off"), ("small", "on")],
                          ids=["small", "narrow", "yields"])
-def test_coalescing_arbiter(preset: str, settings: Sequence[str], seed: int) -> None:
-    _run(preset, ["bypass=bow", "coalescing=on", *settings], "RotatingCoalescingArbiter", "random_masks", seed)
+def test_coalescing_arbiter(preset: str, delay: str, seed: int) -> None:
+    settings = ["bypass=bow", "coalescing=on", f"window_delay={delay}"]
+    _run(preset, settings, "RotatingCoalescingArbiter", "random_masks", seed)

@@ -243,8 +243,8 @@ async def random_warp(dut: cocotb.handle.SimHandleBase) -> None:
     ["bypass=bow_hints", "entries=4", "coalescing=on", "gating=cross_lane"],
     pytest.param(["bypass=bow", "entries=4", "gating=active"], marks=pytest.mark.long),
     pytest.param(["bypass=bow_hints", "window=2", "entries=8", "transient=on"], marks=pytest.mark.long),
-    ["bypass=bow_wr", "entries=6", "coalescing=on", "gating=in_lane", *FAST],
-    ["bypass=bow", "entries=4", "coalescing=on", "window_delay=1"],
+    ["bypass=bow_wr", "entries=6", "coalescing=on", "gating=in_lane", "window_delay=off", *FAST],
+    ["bypass=bow", "entries=4", "coalescing=on"],
 ], ids=" ".join)
 def test_collector(settings: list[str], seed: int) -> None:
     _run(settings, seed)
@@ -253,16 +253,16 @@ def test_collector(settings: list[str], seed: int) -> None:
 @pytest.mark.rtl
 @pytest.mark.long
 @pytest.mark.parametrize("settings", [
-    ["bypass=bow_wr", "entries=4", "window=2", "coalescing=on", "alignment=write"],
+    ["bypass=bow_wr", "entries=4", "window=2", "coalescing=on", "alignment=write", "window_delay=off"],
     ["bypass=bow"],
     ["bypass=bow", "window=2", "entries=4", "arrival_delay=0"],
     ["bypass=bow_wr", "entries=4"],
     ["bypass=bow_hints", "window=2", "entries=4", *FAST],
     ["bypass=bow_hints", "window=2", "entries=8", "transient=on", "turnaround=0"],
     ["bypass=bow_hints", "window=5"],
-    ["bypass=bow_hints", "gating=cross_lane", "window_delay=1", *FAST],
+    ["bypass=bow_hints", "gating=cross_lane", *FAST],
     ["bypass=bow_hints", "entries=4"],
-    ["bypass=bow_hints", "entries=4", "window=2", "gating=cross_lane"],
+    ["bypass=bow_hints", "entries=4", "window=2", "gating=cross_lane", "window_delay=off"],
     ["bypass=bow_wr", "entries=6", "window=5", "gating=in_lane"],
 ], ids=" ".join)
 def test_more_collectors(settings: list[str], seed: int) -> None:

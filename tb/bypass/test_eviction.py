@@ -25,7 +25,7 @@ class EvictionBench:
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._config, self._codecs, self._checker, self._coverage = ports.config, ports.codecs, checker, coverage
-        self._model = EvictionUnit(ports.config.window_delay)
+        self._model = EvictionUnit(ports.config.has_window_delay)
         self._requests = 0
         self._mem: int | None = None
         self._waited = [0] * ports.config.collectors
@@ -129,7 +129,7 @@ async def random_evictions(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [
     ["bypass=bow_wr"], ["bypass=bow_hints", "coalescing=on", "gating=cross_lane"], ["bypass=bow_wr", "warps=5"],
-    ["bypass=bow_wr", "window_delay=1"],
+    ["bypass=bow_wr", "window_delay=on"],
 ], ids=" ".join)
 def test_eviction(settings: list[str], seed: int) -> None:
     config = SmConfig.preset("small").with_settings(settings)

@@ -227,8 +227,8 @@ def test_bypassing_writeback(bypass: str, seed: int) -> None:
 @pytest.mark.parametrize("settings", [
     pytest.param(["coalescing=on", "alignment=write"], marks=pytest.mark.long),
     pytest.param(["gating=cross_lane"], marks=pytest.mark.long),
-    ["coalescing=on", "gating=in_lane"],
-    ["coalescing=on", "window_delay=1"],
+    ["coalescing=on", "gating=in_lane", "window_delay=off"],
+    ["coalescing=on"],
     ["transient=on"],
     pytest.param(["transient=on", "coalescing=on", "alignment=write", "gating=cross_lane"], marks=pytest.mark.long),
 ], ids=" ".join)

@@ -14,7 +14,9 @@ from warploom.arch.mechanisms import (
     Renaming,
     Saturation,
     Scheduler,
+    Switch,
     Transient,
+    WindowDelay,
 )
 from warploom.arch.parameters import AFFINE, GTX_480, KEY, OURS, PARTS, TABLE_3_5, Parameter, choice, number
 from warploom.arch.pipes import NARROW_PIPES, PIPES, PipeConfig
@@ -64,9 +66,9 @@ class SmFields:
     turnaround: int = number(
         1, OPERANDS, "from a dispatch to the collector's next instruction, at least", (0, 1), OURS,
         unit="cycles")
-    window_delay: int = number(
-        0, OPERANDS, "with a window, before its requests to the register file, and its evictions", (0, 1), OURS,
-        unit="cycles")
+    window_delay: WindowDelay = choice(
+        Switch("window_delay", WindowDelay.AUTO, OPERANDS, "whether requests and evictions of a window wait a cycle; "
+               "auto: with coalescing, and with gating if it writes back", OURS))
     sfu_collectors: int = number(
         0, OPERANDS, "collectors of SFU alone, of all; 0: the general ones serve it; with a window 0", (0, 63), OURS)
     mem_collectors: int = number(
@@ -141,9 +143,18 @@ class SmFields:
         return self.bypass.has_window
 
     @property
+    def has_window_delay(self) -> bool:
+        """Whether requests and evictions of a window wait in registers."""
+        if self.window_delay is WindowDelay.AUTO:
+            needed = self.has_sides or (self.gates_columns and self.writes_back)
+        else:
+            needed = self.window_delay is WindowDelay.ON
+        return self.has_window and needed
+
+    @property
     def yields_to_pending(self) -> bool:
         """Whether reads give way to the writes of all latches, those that are not granted among them."""
-        return self.has_window and self.has_sides and self.window_delay == 1
+        return self.has_window_delay and self.has_sides
 
     @property
     def has_register_cache(self) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from warploom.arch.mechanisms.affine import AFFINE, Affine
 from warploom.arch.mechanisms.baseline import BASELINE, Layout, Scheduler
-from warploom.arch.mechanisms.bypassing import BYPASSING, Bypass, Transient
+from warploom.arch.mechanisms.bypassing import BYPASSING, Bypass, Transient, WindowDelay
 from warploom.arch.mechanisms.coalescing import COALESCING, Alignment, Coalescing
 from warploom.arch.mechanisms.corf import CORF
 from warploom.arch.mechanisms.descriptor import Core, Mechanism, Runs, Settings, Switch, Unit, met
@@ -20,7 +20,8 @@ from warploom.arch.mechanisms.register_file_cache import REGISTER_FILE_CACHE
 from warploom.arch.mechanisms.renaming import RENAMING, Renaming
 
 __all__ = ["Affine", "Alignment", "Bypass", "Coalescing", "Core", "Gating", "Hinting", "Layout", "Mechanism",
-           "Renaming", "Runs", "Saturation", "Scheduler", "Settings", "Switch", "Transient", "Unit", "met"]
+           "Renaming", "Runs", "Saturation", "Scheduler", "Settings", "Switch", "Transient", "Unit", "WindowDelay",
+           "met"]
 
 BESIDE = (FLOATING_POINT, L1, FG_SIMT)
 """Units beside the datapath, which are no mechanisms of it; they are listed behind those of the baseline."""

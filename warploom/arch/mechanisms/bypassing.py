@@ -48,6 +48,14 @@ class Bypass(StrEnum):
         return self in (Bypass.BOW_WR, Bypass.BOW_HINTS)
 
 
+class WindowDelay(StrEnum):
+    """Whether what a window sends, its requests and evictions, waits in a register for a cycle."""
+
+    AUTO = "auto"  # where the path is longer than 1 ns otherwise: with coalescing, and evictions with gating
+    OFF = "off"
+    ON = "on"
+
+
 class Transient(StrEnum):
     """Whether transient values, which only collectors ever have, take rows of the register file ([BOW], section
     IV-B)."""
@@ -100,15 +108,18 @@ BYPASSING = Mechanism(
     cores=(
         Core("bow", ("bypass=bow",), is_long=True),
         Core("bow_wr of 6", ("bypass=bow_wr", "entries=6"), is_long=True),
-        Core("bow_hints reg", ("bypass=bow_hints", "entries=6", "coalescing=on", "alignment=reg"), is_long=True),
+        Core("bow_hints reg", ("bypass=bow_hints", "entries=6", "coalescing=on", "alignment=reg", "window_delay=off"),
+             is_long=True),
         Core("bow_wr in_lane reg", ("bypass=bow_wr", "entries=6", "gating=in_lane", "coalescing=on", "alignment=reg"),
              is_long=True),
-        Core("bow_wr cross_lane", ("bypass=bow_wr", "gating=cross_lane", "window=4"), is_long=True),
+        Core("bow_wr cross_lane", ("bypass=bow_wr", "gating=cross_lane", "window=4", "window_delay=off"),
+             is_long=True),
         Core("bow_hints in_lane write", ("bypass=bow_hints", "window=2", "entries=4", "gating=in_lane", "coalescing=on",
                                          "alignment=write"), is_long=True),
-        Core("bow_hints fast", ("bypass=bow_hints", "window=2", "entries=4", "coalescing=on", *FAST), is_long=True),
-        Core("bow_hints late", ("bypass=bow_hints", "window=2", "entries=4", "coalescing=on", "gating=in_lane",
-                                "window_delay=1"), is_long=True),
+        Core("bow_hints fast", ("bypass=bow_hints", "window=2", "entries=4", "coalescing=on",
+                                "window_delay=off", *FAST), is_long=True),
+        Core("bow_hints late", ("bypass=bow_hints", "window=2", "entries=4", "coalescing=on", "gating=in_lane"),
+             is_long=True),
         Core("bow_hints transient reg", ("bypass=bow_hints", "window=2", "entries=8", "transient=on", "coalescing=on",
                                          "gating=cross_lane"), is_long=True),
     ),
@@ -128,7 +139,8 @@ BYPASSING = Mechanism(
         Runs("small", ("bypass=bow_hints", "transient=on"), (("coalescing", FILES),)),
         Runs("small", ("bypass=bow_wr", "window=2", "entries=4", *FAST)),
         Runs("small", ("bypass=bow_hints", "coalescing=on", "gating=cross_lane", *FAST)),
-        Runs("small", ("bypass=bow_hints", "coalescing=on", "gating=cross_lane", "window_delay=1")),
+        Runs("small", ("bypass=bow_hints", "coalescing=on", "gating=cross_lane", "window_delay=off")),
+        Runs("small", ("bypass=bow_hints", "window_delay=on")),
     ),
     varied=("bypass", "window", "entries", "transient"),
     words=("no bypassing", "{config.bypass} of {config.window} in {config.entries}{config.transient.words}"),
