@@ -271,7 +271,7 @@ def test_gating_changes_no_cycle(mode: str, coalescing: str) -> None:
     for trace, fetches in (reads, 2), (integers(3), None):
         found = []
         for gating in ("off", "active", "in_lane", "cross_lane"):
-            setting = config(mode, f"coalescing={coalescing}", f"gating={gating}")
+            setting = config(mode, f"coalescing={coalescing}", f"gating={gating}", "window_delay=off")
             counts = checked(setting, trace).sm.datapath.counts
             assert fetches in (None, counts.fetched)
             found.append((events(trace, setting), counts))
