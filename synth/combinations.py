@@ -9,6 +9,7 @@ from pathlib import Path
 
 from warploom import points, store
 from warploom.arch.config import SmConfig
+from warploom.arch.covering import covering, pairs
 from warploom.arch.errors import ConfigError, WarploomError
 from warploom.arch.mechanisms import MECHANISMS
 from warploom.synth.flow import TOP, synthesise
@@ -26,12 +27,12 @@ class Combination:
         return " ".join(self.settings) or "no other"
 
 
-def combinations(config: SmConfig, held: Collection[str] = ()) -> list[Combination]:
+def combinations(config: SmConfig, held: Collection[str] = (), *, only_pairs: bool = False) -> list[Combination]:
     """The combinations that have hardware, of all values of all switches of mechanisms; switches in `held` keep their
-    value."""
+    value. With `only_pairs` enough of them that each legal pair of values is in one."""
     switches = [switch for mechanism in MECHANISMS if mechanism.is_on for switch in mechanism.switches
                 if switch.field not in held]
-    found = []
+    found = {}
     for values in product(*(type(switch.default) for switch in switches)):
         settings = [f"{switch.field}={value}" for switch, value in zip(switches, values, strict=True)]
         try:
@@ -41,8 +42,9 @@ def combinations(config: SmConfig, held: Collection[str] = ()) -> list[Combinati
             continue
         shown = (setting for setting, switch, value in zip(settings, switches, values, strict=True)
                  if value is not switch.default)
-        found.append(Combination(tuple(shown), changed))
-    return found
+        named = zip((switch.field for switch in switches), values, strict=True)
+        found[Combination(tuple(shown), changed)] = pairs(named)
+    return covering(found) if only_pairs else [*found]
 
 
 def synthesise_all(wanted: Sequence[Combination], liberty: Path | None, done: Callable[[str], None], *,

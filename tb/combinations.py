@@ -5,10 +5,11 @@ settings, and a covering array, in which each value of a setting meets each valu
 import dataclasses
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import combinations, product
+from itertools import product
 from typing import Any
 
 from warploom.arch.config import SmConfig
+from warploom.arch.covering import Pair, covering, pairs
 from warploom.arch.errors import ConfigError
 from warploom.arch.mechanisms import MECHANISMS, STRONGEST, SWITCHES
 
@@ -21,9 +22,6 @@ AXES: dict[str, tuple[Any, ...]] = {
     "issue_per_warp": (1, 2),
 }
 """The fields of the covering array, each with its values that have hardware."""
-
-Pair = tuple[tuple[str, Any], tuple[str, Any]]
-"""Two fields, each with a value."""
 
 
 def lattice(machine: SmConfig) -> Iterator[SmConfig]:
@@ -38,16 +36,8 @@ def lattice(machine: SmConfig) -> Iterator[SmConfig]:
 
 @lru_cache
 def covering_array(machine: SmConfig) -> tuple[SmConfig, ...]:
-    """A few configurations of a machine, with all legal pairs of `AXES`: at each step the one with the most pairs that
-    none before it has."""
-    legal = dict(_legal(machine))
-    missing = set().union(*legal.values())
-    found = []
-    while missing:
-        best = max(legal, key=lambda config: len(legal[config] & missing))
-        missing -= legal[best]
-        found.append(best)
-    return tuple(found)
+    """A few configurations of a machine, with all legal pairs of `AXES`."""
+    return tuple(covering(dict(_legal(machine))))
 
 
 def _legal(machine: SmConfig) -> Iterator[tuple[SmConfig, frozenset[Pair]]]:
@@ -58,4 +48,4 @@ def _legal(machine: SmConfig) -> Iterator[tuple[SmConfig, frozenset[Pair]]]:
             config = dataclasses.replace(machine, **row)
         except ConfigError:
             continue
-        yield config, frozenset(combinations(row.items(), 2))
+        yield config, pairs(row.items())

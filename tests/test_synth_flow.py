@@ -1,5 +1,6 @@
 """Synthesis end to end on designs that are small enough to know the result."""
 
+import itertools
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,7 +21,7 @@ from warploom.evaluation.simulations import Case, Simulated
 from warploom.rtl import verilog
 from warploom.rtl.shared import share
 from warploom.synth import liberty
-from warploom.synth.combinations import combinations
+from warploom.synth.combinations import Combination, combinations
 from warploom.synth.design import elaborate
 from warploom.synth.flow import glue_of, linked, synthesise, synthesise_design
 from warploom.synth.report import Report, Row
@@ -282,6 +283,20 @@ def test_combinations_are_legal_and_keep_what_is_set() -> None:
     held = combinations(SmConfig.preset("small").with_settings(["affine=ab"]), {"affine", "bypass", "gating"})
     assert [(one.config.affine, one.config.coalescing, one.config.alignment) for one in held] == [
         ("ab", "off", "reg"), ("ab", "on", "reg"), ("ab", "on", "write")]
+
+
+def test_some_combinations_have_all_pairs() -> None:
+    config = SmConfig.preset("small")
+    some = combinations(config, only_pairs=True)
+    everything = combinations(config)
+    assert set(some) < set(everything) and len(some) < len(everything) / 8
+    assert _pairs_of(some) == _pairs_of(everything)
+
+
+def _pairs_of(wanted: list[Combination]) -> set[tuple[str, ...]]:
+    fields = ("coalescing", "alignment", "gating", "bypass", "transient", "affine", "renaming")
+    return {pair for one in wanted
+            for pair in itertools.combinations([f"{field} {getattr(one.config, field)}" for field in fields], 2)}
 
 
 def test_all_combinations_end_with_the_paths_above_a_limit(

@@ -332,7 +332,7 @@ def _add_checks(verbs: _Verbs) -> None:
 def _add_synth(verbs: _Verbs) -> None:
     synth = _verb(verbs, "synth", "synthesise: area and critical path of every unit",
                   "warploom synth\nwarploom synth --unit Collector --liberty my_cells.lib\n"
-                  "warploom synth --preset small --all --max-ps 1000\n"
+                  "warploom synth --preset small --pairs --max-ps 1000\n"
                   "warploom synth --preset small --unit IssueUnit --fpga\n"
                   "warploom synth --all --set bypass=off --set affine=off")
     what = synth.add_mutually_exclusive_group()
@@ -340,8 +340,10 @@ def _add_synth(verbs: _Verbs) -> None:
                                       "(default: all of the datapath)")
     what.add_argument("--all", action="store_true",
                       help="the datapath under every combination of mechanisms; those named by --set stay as they are")
+    what.add_argument("--pairs", action="store_true",
+                      help="the same for fewer combinations, in which each legal pair of settings occurs")
     synth.add_argument("--ipc", choices=("tiny", "default"),
-                       help="with --all: also instructions per cycle, of all kernels in a size, and per nanosecond")
+                       help="with these two: also instructions per cycle, of all kernels in a size, and per nanosecond")
     synth.add_argument("--max-ps", type=float, metavar="N", help="fail if a path is longer, access to SRAM left out")
     synth.add_argument("--liberty", type=Path, metavar="FILE", help="your own cell library (default: Nangate 45 nm)")
     synth.add_argument("--flat", action="store_true", help="dissolve the hierarchy first: one row, slower")

@@ -29,8 +29,8 @@ def main(options: argparse.Namespace) -> Body:
     body: Body = {"configuration": dataclasses.asdict(config)}
     if options.fpga:
         return body | {"fpga": _fpga(options)}
-    if options.all:
-        return body | _all(options)
+    if options.all or options.pairs:
+        return body | _combined(options)
     is_alone = options.unit in UNITS and UNITS[options.unit].alone
     units = [options.unit] if options.unit and not is_alone else None
     found = synthesise(config, units, options.liberty, top=options.unit if is_alone else TOP, flat=options.flat)
@@ -47,7 +47,7 @@ def show(found: Report) -> Body:
 
 def _fpga(options: argparse.Namespace) -> Body:
     """Print and return what a unit takes of an FPGA."""
-    for option in ("all", "liberty", "flat", "max_ps"):
+    for option in ("all", "pairs", "liberty", "flat", "max_ps"):
         if getattr(options, option) not in (None, False):
             raise ConfigError(f"--{option.replace('_', '-')}: must be left out with --fpga: it is about cells of a "
                               "library")
@@ -59,10 +59,11 @@ def _fpga(options: argparse.Namespace) -> Body:
     return dataclasses.asdict(fitted)
 
 
-def _all(options: argparse.Namespace) -> Body:
-    """A table with a row for each combination; settings given by ``--set`` are those of all of them."""
+def _combined(options: argparse.Namespace) -> Body:
+    """A table with a row for each combination, or for as many as have all pairs. Settings given by ``--set`` are those
+    of all of them."""
     held = {setting.partition("=")[0].rpartition(".")[2].strip() for setting in options.settings}
-    wanted = combinations(configuration(options), held)
+    wanted = combinations(configuration(options), held, only_pairs=options.pairs)
     with report.counting("synthesis", len(wanted)) as done:
         rows = synthesise_all(wanted, options.liberty, done, flat=options.flat)
     speeds = _speeds(wanted, rows, options.ipc) if options.ipc else [{} for _ in wanted]
