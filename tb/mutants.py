@@ -230,9 +230,9 @@ def _shallow(config: SmConfig) -> wiring.Component:
     return unit
 
 
-def _lost(operands: Any, m: Module) -> None:
+def _lost(slots: Any, m: Module) -> None:
     """Collector 1 listens to the port of collector 0."""
-    m.d.comb += operands.collectors.collectors[1].read.word.eq(operands.read[0].word)
+    m.d.comb += slots.collectors[1].read.word.eq(slots.read[0].word)
 
 
 def _backwards(outer: Tampered, m: Module) -> dict[str, Value]:
@@ -306,5 +306,5 @@ MUTANTS = (
     Mutant("Writeback", "warploom.tb.register_file.test_writeback", "lets a queue overflow",
            _shallow, TWO_SP),
     Mutant("Datapath", DATAPATH, "crosses two grants", miswired("register_file", _crossed)),
-    Mutant("Datapath", DATAPATH, "connects an operand wrongly", miswired("operands", _lost)),
+    Mutant("Datapath", DATAPATH, "connects an operand wrongly", miswired("operands.collectors", _lost)),
 )

@@ -31,14 +31,14 @@ def _completing(operands: Any, m: Module) -> None:
     m.d.comb += operands.memory.done.valid.eq(operands.latch.done.valid)
 
 
-def _unblocked(operands: Any, m: Module) -> None:
+def _unblocked(windows: Any, m: Module) -> None:
     """A warp has free entries while its eviction is pending."""
-    m.d.comb += [collector.eviction.blocked.eq(0) for collector in operands.collectors.collectors]
+    m.d.comb += [collector.eviction.blocked.eq(0) for collector in windows.collectors]
 
 
-def _unasked(operands: Any, m: Module) -> None:
+def _unasked(windows: Any, m: Module) -> None:
     """Collector 1 is not asked whether it takes a result."""
-    m.d.comb += [coming.register.eq(~0) for coming in operands.collectors.collectors[1].forward.coming]
+    m.d.comb += [coming.register.eq(~0) for coming in windows.collectors[1].forward.coming]
 
 
 def _eager(config: SmConfig) -> wiring.Component:
@@ -52,7 +52,7 @@ BENCH, SETTINGS = "warploom.tb.test_datapath::random_stream", ("bypass=bow_wr", 
 MUTANTS = (
     Mutant("Datapath", BENCH, "looks evictions up", _looked_up, SETTINGS),
     Mutant("Datapath", BENCH, "completes evictions", miswired("operands", _completing), SETTINGS),
-    Mutant("Datapath", BENCH, "has room during evictions", miswired("operands", _unblocked), SETTINGS),
+    Mutant("Datapath", BENCH, "has room during evictions", miswired("operands.collectors", _unblocked), SETTINGS),
     Mutant("Datapath", BENCH, "delivers twice to a collector", _eager, SETTINGS),
-    Mutant("Datapath", BENCH, "does not ask a collector", miswired("operands", _unasked), SETTINGS),
+    Mutant("Datapath", BENCH, "does not ask a collector", miswired("operands.collectors", _unasked), SETTINGS),
 )
