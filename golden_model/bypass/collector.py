@@ -224,10 +224,10 @@ class BypassingCollector:
         delivery: Delivery | None = None,
         dispatched: bool = False,
         evicted: bool = False,
-    ) -> None:
+    ) -> bool:
         """The end of a cycle: an instruction is taken; the request is granted; the operand granted in the previous
         cycle arrives, as plain lanes; results enter their latches, and one is delivered; the oldest instruction is
-        dispatched; the entry that is `leaving` is evicted."""
+        dispatched; the entry that is `leaving` is evicted. Returns whether a wire may change."""
         self._shown = None
         if arriving_word is not None:
             self._arrive(arriving_word)
@@ -236,8 +236,9 @@ class BypassingCollector:
         if dispatched:
             for entry in self.held.pop(0).entries:
                 entry.pins -= 1
+        freed = False
         for result in coming:
-            self._come(result)
+            freed |= self._come(result)
         if delivery is not None:
             self._deliver(delivery)
         if take is not None:
@@ -247,10 +248,12 @@ class BypassingCollector:
         for entry in self._over:
             if entry.age == self._last_age and not entry.latched:  # not named, no result that has just come
                 self._free(entry)
-        if self._over or self._leaving or dispatched or coming or delivery or take:  # else only operands came
+        # Else only operands came, or results that are awaited.
+        if moved := bool(self._over or self._leaving or dispatched or freed or delivery or take):
             self._settle_entries()
-        if take or asks or dispatched or arriving_word is not None:
+        if asked := bool(take or asks or dispatched or arriving_word is not None):
             self._settle_operands()
+        return moved or asked
 
     def _arrive(self, word: int) -> None:
         entry = self._arriving
@@ -274,13 +277,16 @@ class BypassingCollector:
         entry.arriving, entry.wanted = entry.wanted, 0
         self._arriving, self._requested = entry, None
 
-    def _come(self, result: Coming) -> None:
+    def _come(self, result: Coming) -> bool:
+        """A result enters its latch. Returns whether its entry is free now, since the result goes past it."""
         entry = self._named.get(result.register)
         if result.deliver:
             assert entry is not None and entry.awaited, "a result for an entry that does not await it"
             entry.latched = True
         elif entry is not None:
             self._free(entry)
+            return True
+        return False
 
     def _deliver(self, result: Delivery) -> None:
         entry, lanes = self._named[result.register], result.lanes

@@ -158,15 +158,16 @@ class WindowStore:
     def clock(self, warps: WarpEvents) -> None:
         """The end of the cycle: its events reach the collectors."""
         wires, events, blocked = self._wires, self._events, self.evictions.blocked
-        changing = wires.restless | blocked ^ self._blocked
+        turned = blocked ^ self._blocked
+        changing = wires.restless | turned
         while changing:
             events[lowest(changing)]  # nothing from outside
             changing &= changing - 1
         self._blocked = blocked
         if events:
             for index, happens in events.items():
-                self.collectors[index].clock(**happens)
-                self._observe(index)
+                if self.collectors[index].clock(**happens) or turned >> index & 1:
+                    self._observe(index)
             events.clear()
             self._taking = 0
 
