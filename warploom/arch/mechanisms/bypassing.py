@@ -121,7 +121,7 @@ BYPASSING = Mechanism(
         Core("bow_hints late", ("bypass=bow_hints", "window=2", "entries=4", "coalescing=on", "gating=in_lane"),
              is_long=True),
         Core("bow_hints transient reg", ("bypass=bow_hints", "window=2", "entries=8", "transient=on", "coalescing=on",
-                                         "gating=cross_lane"), is_long=True),
+                                         "gating=cross_lane", "window_delay=off"), is_long=True),
     ),
     coverage=(
         Points(("a warp without room",), WINDOW),
