@@ -14,7 +14,7 @@ from warploom.golden_model.functional.failure import thread_error
 from warploom.golden_model.functional.load_store import Addressed, LoadStore
 from warploom.golden_model.functional.memory import Memory
 from warploom.golden_model.functional.operations import WARP_WIDE, Operands, Outcome, prepare
-from warploom.golden_model.functional.operations.warp import to_masks
+from warploom.golden_model.functional.operations.warp import partners, to_masks
 from warploom.golden_model.functional.recorder import Recorder
 from warploom.golden_model.functional.resident import Group, ResidentWarps
 from warploom.golden_model.functional.special import coordinates, read_special
@@ -143,6 +143,8 @@ class Steps:
             operands = Operands(a(group), b(group), c(group), TRUE if pred is None else pred)
             if across:
                 operands = operands._replace(lanes=group.lanes if lanes is None else lanes)
+                if i.sync and lanes is not None:
+                    self._check_met(pc, i, group, operands)
             if latched:
                 operands = operands._replace(latch=group.read_latch(i.pipe))
             outcome = function(operands)
@@ -151,6 +153,17 @@ class Steps:
             finish(group, lanes, outcome, pred)
 
         return step
+
+    def _check_met(self, pc: int, i: Instruction, group: Group, operands: Operands) -> None:
+        """Every lane that the executing lanes name must execute the instruction with them, unless it has exited."""
+        lanes, stack = operands.lanes, group.state.stack
+        away = stack.active[group.warps] & ~lanes | stack.elsewhere(group.warps, self._leaving)
+        missing = partners(i, operands) & away
+        if missing.any():
+            warp = int(missing.any(1).argmax())
+            raise thread_error(self._program, self._launch, pc, group, position=32 * warp + int(lanes[warp].argmax()),
+                               what=f"lane {missing[warp].argmax()} of its warp has to execute this instruction with "
+                                    "it, and is elsewhere: on another side of a branch, or past a guard")
 
     def _special(self, pc: int, i: Instruction) -> Step:
         finish, executing, launch = self._finish(pc, i), self._executing(i), self._launch

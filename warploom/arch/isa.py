@@ -106,7 +106,8 @@ class Op(IntEnum):
     SEL = 15  # psrc ? a : b
     # served from outside, pipe SP
     S2R = 16  # the special register `special`
-    VOTE = 17  # psrc over active lanes in mask a: pdst for all, any, uni; dst for ballot
+    # `sync`, here, in MATCH, REDUX and SHFL: it is an error if a lane on which a result depends is elsewhere
+    VOTE = 17  # psrc over executing lanes in mask a: pdst for all, any, uni; dst for ballot
     FADD = 18  # a + b; `rounding`, `ftz`, `sat`, here and below
     FMUL = 19  # a * b
     FFMA = 20  # a * b + c
@@ -116,7 +117,7 @@ class Op(IntEnum):
     CVT = 24  # convert `src_type` to `dst_type` (narrow: extended to 32 bits); `integral`: float to integral value
     TESTP = 25  # pdst = a has the property `test`; `double`: the f64 in b:a (then pipe SFU)
     MATCH = 26  # lanes of mask c with equal b:a (`wide`) or a; `match_all`: all or nothing, pdst
-    REDUX = 27  # reduction of a over active lanes in mask b: `atom` operator, `src_type`
+    REDUX = 27  # reduction of a over executing lanes in mask b: `atom` operator, `src_type`
     DP4A = 28  # c + sum of four byte products of a and b; src_type of a, dst_type of b (U8 or S8)
     # served from outside, pipe SFU
     MUFU = 32  # approximate `function` of a
@@ -165,17 +166,17 @@ _ATOMIC = ("space", "atom", "dst_type", "wide")
 MODIFIERS: dict[Op, tuple[str, ...]] = {
     Op.IMUL: ("high", "signed"), Op.IMAD: ("high", "signed"), Op.IMIN: ("signed",), Op.IMAX: ("signed",),
     Op.LOP3: ("lut",), Op.SHF: ("right", "wrap", "signed"), Op.BMSK: ("wrap",),
-    Op.ISETP: ("cond", "combine", "signed"), Op.S2R: ("special",), Op.VOTE: ("vote",),
+    Op.ISETP: ("cond", "combine", "signed"), Op.S2R: ("special",), Op.VOTE: ("vote", "sync"),
     Op.FADD: _ARITH, Op.FMUL: _ARITH, Op.FFMA: _ARITH, Op.FMIN: _EXTREME, Op.FMAX: _EXTREME,
     Op.FSETP: ("cond", "combine", "ftz"), Op.CVT: ("dst_type", "src_type", "integral", *_ARITH),
-    Op.TESTP: ("test", "double"), Op.MATCH: ("match_all", "wide"), Op.REDUX: ("atom", "src_type"),
+    Op.TESTP: ("test", "double"), Op.MATCH: ("match_all", "wide", "sync"), Op.REDUX: ("atom", "src_type", "sync"),
     Op.DP4A: ("src_type", "dst_type"), Op.MUFU: ("function", "ftz"),
     Op.FDIV: ("rounding", "ftz"), Op.FRCP: ("rounding", "ftz"), Op.FSQRT: ("rounding", "ftz"),
     Op.IDIV: ("signed",), Op.IREM: ("signed",), Op.LDIV: ("signed",), Op.LREM: ("signed",),
     Op.DADD: ("rounding",), Op.DMUL: ("rounding",), Op.DFMA: ("rounding",), Op.DDIV: ("rounding",),
     Op.DRCP: ("rounding",), Op.DSQRT: ("rounding",), Op.DSETP: ("cond", "combine"),
     Op.LD: ("space", "access", "wide"), Op.ST: ("space", "access", "wide"), Op.ATOM: _ATOMIC, Op.RED: _ATOMIC,
-    Op.SHFL: ("shuffle",), Op.LATCH: ("memory",), Op.HIGH: ("memory",), Op.BRA: ("taken_first", "reconverge"),
+    Op.SHFL: ("shuffle", "sync"), Op.LATCH: ("memory",), Op.HIGH: ("memory",), Op.BRA: ("taken_first", "reconverge"),
     Op.BAR: ("count",), Op.BARRED: ("count", "vote"), Op.PLOP3: ("lut",),
 }
 """Legal modifiers of each operation, in encoding order; operations that are not listed have none."""
@@ -253,6 +254,7 @@ class Instruction:
     double: bool = False
     match_all: bool = False
     wide: bool = False
+    sync: bool = False
     memory: bool = False
     taken_first: bool = False
     lut: int = 0

@@ -1,6 +1,7 @@
 """Instructions that read other lanes: vote, shfl, match, redux, activemask, elect.
 
-They see the lanes that execute them together; the membership mask of shfl adds no information and is not encoded.
+They see the lanes that execute them together. The membership mask of shfl is not encoded: the lanes that it reads are
+known.
 """
 
 from warploom.arch.isa import Op
@@ -13,9 +14,11 @@ from warploom.compiler.registry import lowers
 FULL = ptx.Immediate("int", 0xFFFFFFFF)
 
 
-def _operands(e: Emitter, count: int) -> tuple[ptx.Operand, ...]:
-    """`count` operands and the membership mask; forms without .sync have none and mean all lanes."""
-    return e.operands(count + 1) if e.flag("sync") else (*e.operands(count), FULL)
+def _operands(e: Emitter, count: int) -> tuple[bool, tuple[ptx.Operand, ...]]:
+    """Whether there is .sync, `count` operands and the membership mask; forms without .sync have none and mean all
+    lanes."""
+    sync = e.flag("sync")
+    return sync, e.operands(count + 1) if sync else (*e.operands(count), FULL)
 
 
 def _pair(e: Emitter, d: ptx.Operand, type_: str) -> tuple[Target, VirtualRegister | None]:
@@ -28,26 +31,28 @@ def _pair(e: Emitter, d: ptx.Operand, type_: str) -> tuple[Target, VirtualRegist
 def vote(e: Emitter) -> None:
     """vote.all, .any, .uni."""
     mode = e.choose({"all": Vote.ALL, "any": Vote.ANY, "uni": Vote.UNI})
-    d, a, members = _operands(e, 2)
-    e.emit(Op.VOTE, None, e.word(members, "b32"), pdst=e.destination(d, "pred")[0], psrc=e.predicate(a), vote=mode)
+    sync, (d, a, members) = _operands(e, 2)
+    e.emit(Op.VOTE, None, e.word(members, "b32"), pdst=e.destination(d, "pred")[0], psrc=e.predicate(a), vote=mode,
+           sync=sync)
 
 
 @lowers("vote", types=("b32",), supports=".all, .any, .uni.pred and .ballot.b32, with or without .sync")
 def ballot(e: Emitter) -> None:
     """vote.ballot."""
     e.choose({"ballot": True})
-    d, a, members = _operands(e, 2)
-    e.emit(Op.VOTE, e.destination(d, "b32")[0], e.word(members, "b32"), psrc=e.predicate(a), vote=Vote.BALLOT)
+    sync, (d, a, members) = _operands(e, 2)
+    e.emit(Op.VOTE, e.destination(d, "b32")[0], e.word(members, "b32"), psrc=e.predicate(a), vote=Vote.BALLOT,
+           sync=sync)
 
 
 @lowers("shfl", types=("b32", "u32", "s32", "f32"), supports=".up, .down, .bfly, .idx.b32, with or without .sync")
 def shuffle(e: Emitter) -> None:
     """shfl: value and whether the source lane was in range."""
     mode = e.choose({mode.name.lower(): mode for mode in Shuffle})
-    d, *sources = _operands(e, 4)
+    sync, (d, *sources) = _operands(e, 4)
     a, b, c = (e.word(o, t) for o, t in zip(sources[:3], (e.type, "b32", "b32"), strict=True))
     (dst,), in_range = _pair(e, d, e.type)
-    e.emit(Op.SHFL, dst, a, b, c, pdst=in_range, shuffle=mode)
+    e.emit(Op.SHFL, dst, a, b, c, pdst=in_range, shuffle=mode, sync=sync)
 
 
 @lowers("match", types=("b32", "b64"), supports=".any.sync and .all.sync of .b32 and .b64")
@@ -59,7 +64,7 @@ def match(e: Emitter) -> None:
     low, *high = e.words(a, e.type)
     (dst,), same = _pair(e, d, "b32")
     e.emit(Op.MATCH, dst, low, high[0] if high else None, e.word(members, "b32"), pdst=same, match_all=match_all,
-           wide=bool(high))
+           wide=bool(high), sync=True)
 
 
 @lowers("redux", types=("b32", "u32", "s32"), supports=".sync.add, .min, .max of 32-bit integers, .and, .or, .xor.b32")
@@ -69,7 +74,7 @@ def reduce(e: Emitter) -> None:
     operators = (Atom.AND, Atom.OR, Atom.XOR) if e.type == "b32" else (Atom.ADD, Atom.MIN, Atom.MAX)
     operator = e.choose({operator.name.lower(): operator for operator in operators})
     d, (a,), (members,) = e.unpack(e.type, e.type, "b32")
-    e.emit(Op.REDUX, d[0], a, members, atom=operator, src_type=DType.S32 if e.type == "s32" else DType.U32)
+    e.emit(Op.REDUX, d[0], a, members, atom=operator, src_type=DType.S32 if e.type == "s32" else DType.U32, sync=True)
 
 
 @lowers("activemask", types=("b32",), supports=".b32")

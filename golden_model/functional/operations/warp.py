@@ -74,18 +74,35 @@ def _reduce(i: Instruction) -> Function:
 
 def _shuffle(i: Instruction) -> Function:
     def shuffle(x: Operands) -> Outcome:
-        by, clamp, segment = x.b & U32(31), x.c & U32(31), x.c >> U32(8) & U32(31)
-        lowest = LANE & segment
-        highest = lowest | clamp & ~segment
-        source = {Shuffle.UP: LANE - by, Shuffle.DOWN: LANE + by, Shuffle.BFLY: LANE ^ by,
-                  Shuffle.IDX: lowest | by & ~segment}[i.shuffle].view(np.int32)
-        limit = highest.view(np.int32)
-        inside = source >= limit if i.shuffle is Shuffle.UP else source <= limit
-        source = np.broadcast_to(np.where(inside, source, LANE.view(np.int32)), x.lanes.shape)
+        source, inside = _source(i, x)
         values = np.broadcast_to(x.a, x.lanes.shape)
-        return Outcome(np.take_along_axis(values, source.astype(np.intp), -1), pred=inside)
+        return Outcome(np.take_along_axis(values, source, -1), pred=inside)
 
     return shuffle
+
+
+def _source(i: Instruction, x: Operands) -> tuple[np.ndarray, Mask]:
+    """(..., lane): the lane whose value each lane of a shuffle takes, itself if it names none in range; and whether it
+    names one."""
+    by, clamp, segment = x.b & U32(31), x.c & U32(31), x.c >> U32(8) & U32(31)
+    lowest = LANE & segment
+    highest = lowest | clamp & ~segment
+    source = {Shuffle.UP: LANE - by, Shuffle.DOWN: LANE + by, Shuffle.BFLY: LANE ^ by,
+              Shuffle.IDX: lowest | by & ~segment}[i.shuffle].view(np.int32)
+    limit = highest.view(np.int32)
+    inside = source >= limit if i.shuffle is Shuffle.UP else source <= limit
+    source = np.broadcast_to(np.where(inside, source, LANE.view(np.int32)), x.lanes.shape)
+    return source.astype(np.intp), inside
+
+
+def partners(i: Instruction, x: Operands) -> Mask:
+    """(..., lane): the lanes on which the results of the executing ones depend: those in a mask of one, or those whose
+    value one takes."""
+    if i.op is Op.SHFL:
+        named = U32(1) << _source(i, x)[0].astype(U32)
+    else:
+        named = np.broadcast_to({Op.VOTE: x.a, Op.MATCH: x.c, Op.REDUX: x.b}[i.op], x.lanes.shape)
+    return to_lanes(np.bitwise_or.reduce(np.where(x.lanes, named, U32(0)), axis=-1))
 
 
 OPERATIONS = {Op.VOTE: _vote, Op.MATCH: _match, Op.REDUX: _reduce, Op.SHFL: _shuffle}
