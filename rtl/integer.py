@@ -106,9 +106,7 @@ class IntegerUnit(wiring.Component):
             m.d.comb += [load.eq(held[stage].replicate(LANES)) for stage, load in enumerate(loads)]
         else:
             self._tell(m, lanes, enters.replicate(LANES) & issued.lanes, trivial)
-        at_once = Signal()
-        m.d.sync += at_once.eq(valid[-2] & (track[STAGES - 2].extra == 0))
-        self._delay(m, at_once, valid[-1], last.extra, fresh)
+        self._offer(m, track, valid, fresh)
         return m
 
     def _create_lane(self) -> Lane | HoldingLane | GatedLane:
@@ -148,21 +146,34 @@ class IntegerUnit(wiring.Component):
                 enabled += zip(self.bypass_loads, lane.bypass_loads, strict=True)
             m.d.comb += [loads[i].eq(load) for loads, load in enabled]
 
-    def _delay(self, m: Module, at_once: Value, valid: Value, extra: Value, fresh: data.View) -> None:
-        """Offer a result `extra` cycles after it leaves the lanes; stage i of the line is i + 1 cycles from the end.
-        `at_once` comes from a register, because it selects a thousand bits that have more logic in this cycle."""
-        depth = max(self._extra.values())
-        line = [Signal(fresh.shape(), name=f"delay_{i}", reset_less=True) for i in range(depth)]
-        occupied = [Signal(name=f"delay_{i}_valid") for i in range(depth)]
-        for i in range(depth):
+    def _offer(self, m: Module, track: data.View, valid: Value, fresh: data.View) -> None:
+        """Offer each result in its cycle. All but its words and predicates comes from registers, because look-ups
+        follow it; so does what selects these thousand bits, which have more logic in this cycle."""
+        coming, last = track[STAGES - 2], track[STAGES - 1]
+        held, delayed, loaded = self._delay(m, valid[-1], last.extra, fresh)
+        comes, at_once, offered = Signal(), Signal(), Signal(fresh.shape(), reset_less=True)
+        m.d.comb += comes.eq(valid[-2] & (coming.extra == 0))
+        m.d.sync += [at_once.eq(comes), self.result.valid.eq(comes | delayed)]
+        for name, _ in fresh.shape():
+            if name in ("data", "pred"):
+                m.d.comb += self.result.payload[name].eq(Mux(at_once, fresh[name], held[name]))
+                continue
+            m.d.comb += self.result.payload[name].eq(offered[name])
+            with m.If(comes):
+                m.d.sync += offered[name].eq(coming[name])
+            with m.Elif(delayed):
+                m.d.sync += offered[name].eq(loaded[name])
+
+    def _delay(self, m: Module, valid: Value, extra: Value, fresh: data.View) -> tuple[data.View, Value, data.View]:
+        """A line of results that are offered later than they leave the lanes; stage i is i + 1 cycles from the end.
+        Returns its last stage, whether that loads, and what."""
+        held, occupied, loads, loaded = fresh, Const(0, 1), Const(0, 1), fresh
+        for i in reversed(range(max(self._extra.values()))):
             enters = valid & (extra == i + 1) if i + 1 in self._extra.values() else Const(0, 1)
-            moves = occupied[i + 1] if i + 1 < depth else Const(0, 1)
-            m.d.sync += occupied[i].eq(enters | moves)
-            with m.If(enters):
-                m.d.sync += line[i].eq(fresh)
-            if i + 1 < depth:
-                with m.Elif(moves):
-                    m.d.sync += line[i].eq(line[i + 1])
-        delayed = occupied[0] if depth else Const(0, 1)
-        m.d.comb += self.result.valid.eq(at_once | delayed)
-        m.d.comb += self.result.payload.eq(Mux(at_once, fresh, line[0]) if depth else fresh)
+            loads, loaded = enters | occupied, Signal(fresh.shape(), name=f"delayed_{i}")
+            m.d.comb += loaded.eq(Mux(enters, fresh, held))
+            held, occupied = Signal(fresh.shape(), name=f"delay_{i}", reset_less=True), Signal(name=f"delay_{i}_valid")
+            m.d.sync += occupied.eq(loads)
+            with m.If(loads):
+                m.d.sync += held.eq(loaded)
+        return held, loads, loaded

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
 
-from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth import Cat, Const, Module, Signal, Value
 from amaranth.lib import data, wiring
 
 from warploom.arch.config import LANES, SmConfig
@@ -174,8 +174,9 @@ class Unturned(Arbiter):
 class Hasty(IntegerUnit):
     """Results that should wait one cycle do not."""
 
-    def _delay(self, m: Module, at_once: Value, valid: Value, extra: Value, fresh: data.View) -> None:
-        super()._delay(m, valid & (extra <= 1), valid, Mux(extra == 1, 0, extra), fresh)
+    def __init__(self, *, config: SmConfig, probe: bool) -> None:
+        super().__init__(config=config, probe=probe)
+        self._extra = {timing: 0 if extra == 1 else extra for timing, extra in self._extra.items()}
 
 
 def arbiter(kind: Callable[..., wiring.Component], config: SmConfig) -> wiring.Component:
