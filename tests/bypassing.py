@@ -5,7 +5,7 @@ from typing import Any
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import NO_SLOT, Pipe, TimingClass
 from warploom.golden_model.bypass.collector import BypassingCollector
-from warploom.golden_model.bypass.entries import Coming, Delivery, Entry, Taken
+from warploom.golden_model.bypass.entries import Coming, Delivery, Entry, Events, Taken
 from warploom.golden_model.placement import Address
 from warploom.golden_model.words import ALL_LANES, broadcast
 
@@ -33,9 +33,13 @@ class Driven(BypassingCollector):
     def __init__(self, bypass: str = "bow_wr", *settings: str) -> None:
         super().__init__(config(bypass, *settings), 0)
 
+    def cycle(self, **events: Any) -> None:
+        """A cycle in which these events happen (`Events`)."""
+        self.clock(Events(**events))
+
     def take(self, *instruction: Any, **fields: Any) -> None:
         """A cycle in which the collector takes an instruction made by `issue`."""
-        self.clock(take=self.taken(*instruction, **fields))
+        self.cycle(take=self.taken(*instruction, **fields))
 
     def taken(self, *instruction: Any, **fields: Any) -> Taken:
         """An instruction made by `issue`, with its addresses."""
@@ -46,14 +50,14 @@ class Driven(BypassingCollector):
     def fetch(self, value: int = 0) -> None:
         """The cycles in which the requested operands arrive: one value in all lanes."""
         while self.request() is not None:
-            self.clock(granted=True)
-            self.clock(arriving_word=broadcast(value))
+            self.cycle(granted=True)
+            self.cycle(arriving_word=broadcast(value))
 
     def leave(self) -> None:
         """All instructions are dispatched."""
         self.fetch()
         while self.held:
-            self.clock(dispatched=True)
+            self.cycle(dispatched=True)
 
     def write(self, register: int, lanes: int = ALL_LANES, value: int = 0, **fields: Any) -> None:
         """An instruction writes a register, up to its delivery or its alternative."""
@@ -64,10 +68,10 @@ class Driven(BypassingCollector):
     def result(self, register: int, lanes: int = ALL_LANES, value: int = 0, **fields: Any) -> bool:
         """A result enters its latch and completes. Returns whether it is delivered."""
         deliver = self.delivers(register, bool(fields.get("to_collector", 1)))
-        self.clock(coming=[Coming(register, deliver)])
+        self.cycle(coming=[Coming(register, deliver)])
         if deliver:
             full = bool(fields.get("full", lanes == ALL_LANES))
-            self.clock(delivery=Delivery(register, broadcast(value), lanes, full, not fields.get("to_file", 1)))
+            self.cycle(delivery=Delivery(register, broadcast(value), lanes, full, not fields.get("to_file", 1)))
         return deliver
 
     def pass_by(self, count: int = 1) -> None:

@@ -97,7 +97,7 @@ def test_with_a_window_delay_requests_wait_a_cycle() -> None:
     for granted in (False, False, True, True, False):
         request = collector.request()
         requested.append(None if request is None else request.address.row)
-        collector.clock(granted=granted, arriving_word=arriving)
+        collector.cycle(granted=granted, arriving_word=arriving)
         arriving = broadcast(7) if granted else None
     assert requested == [None, 1, 1, 2, None]
     assert collector.ready and collector.operands()[:2] == (broadcast(7), broadcast(7))
@@ -124,7 +124,7 @@ def test_lanes_on_their_way_are_known() -> None:
     """An entry may be fetched twice, the second time while the first part arrives."""
     collector = Driven("bow_wr")
     collector.take([1], lanes=LOW)
-    collector.clock(granted=True)
+    collector.cycle(granted=True)
     assert collector.named(1).arriving == LOW and collector.request() is None
     collector.take([1], lanes=ALL_LANES)
     assert collector.named(1).wanted == HIGH
@@ -185,11 +185,11 @@ def test_an_entry_is_taken_over_as_its_reader_leaves() -> None:
     collector.take([1])
     for register in (2, 3, 4):
         collector.take([], register)  # awaited
-    collector.clock(granted=True)
+    collector.cycle(granted=True)
     collector.forward(broadcast(7))
     assert collector.ready and collector.operands()[0] == broadcast(7)
     assert (collector.free_entries(False), collector.free_entries(False, dispatched=True)) == (1, 2)
-    collector.clock(take=collector.taken([5]), arriving_word=broadcast(7), dispatched=True)
+    collector.cycle(take=collector.taken([5]), arriving_word=broadcast(7), dispatched=True)
     assert collector.registers == [5, 2, 3, 4]
     assert (collector.named(5).valid, collector.named(5).wanted) == (0, ALL_LANES)
 
@@ -204,7 +204,7 @@ def test_the_oldest_instruction_requests_its_lowest_slot_first() -> None:
     rows = []
     while (request := collector.request()) is not None:
         rows.append((request.address.bank, request.address.row))
-        collector.clock(granted=True, arriving_word=None if len(rows) == 1 else 0)
+        collector.cycle(granted=True, arriving_word=None if len(rows) == 1 else 0)
     assert rows == [(1, 5), (1, 4), (1, 3)]
 
 
@@ -212,12 +212,12 @@ def test_an_operand_is_there_after_its_arrival() -> None:
     collector = Driven("bow_wr")
     collector.take([5, 5], imm_slot=2, imm=9)
     assert not collector.ready
-    collector.clock(granted=True)
+    collector.cycle(granted=True)
     assert not collector.ready and collector.named(5).arriving == ALL_LANES and collector.named(5).valid == 0
-    collector.clock(arriving_word=77)
+    collector.cycle(arriving_word=77)
     assert collector.ready and collector.operands()[:2] == (77, 77) and split(collector.operands()[2])[31] == 9
     collector.take([5])
-    collector.clock(dispatched=True)
+    collector.cycle(dispatched=True)
     assert collector.ready and collector.operands() == (77, 0, 0)
 
 
@@ -227,10 +227,10 @@ def test_an_operand_that_arrives_passes_its_entry() -> None:
     collector.write(5, LOW, 8)
     collector.take([5, 5])
     assert not collector.ready
-    collector.clock(granted=True)
+    collector.cycle(granted=True)
     collector.forward(broadcast(77))
     assert collector.ready and collector.operands()[:2] == (merge(broadcast(8), broadcast(77), HIGH),) * 2
-    collector.clock(arriving_word=broadcast(77), dispatched=True)
+    collector.cycle(arriving_word=broadcast(77), dispatched=True)
     collector.take([5])
     assert collector.ready and split(collector.operands()[0])[15:17] == (8, 77)
 
@@ -238,9 +238,9 @@ def test_an_operand_that_arrives_passes_its_entry() -> None:
 def test_an_instruction_waits_for_what_is_not_granted() -> None:
     collector = Driven("bow_wr", "arrival_delay=0")
     collector.take([5, 6])
-    collector.clock(granted=True)
+    collector.cycle(granted=True)
     assert not collector.ready
-    collector.clock(arriving_word=0, granted=True)
+    collector.cycle(arriving_word=0, granted=True)
     assert collector.ready
 
 
@@ -250,7 +250,7 @@ def test_instructions_leave_in_order() -> None:
     collector.take([], 6)
     assert not collector.ready
     collector.fetch()
-    collector.clock(dispatched=True)
+    collector.cycle(dispatched=True)
     assert collector.ready and collector.fields["dst"] == 6 and collector.fields["row"] == 6
 
 

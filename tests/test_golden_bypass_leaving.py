@@ -21,7 +21,7 @@ def test_a_clean_entry_leaves_when_its_time_is_over() -> None:
     assert collector.named(1).age == 1
     collector.take([])
     assert collector.named(1).age == 2 and collector.restless
-    collector.clock()
+    collector.cycle()
     assert collector.lookup(1) is None and not collector.restless
 
 
@@ -39,11 +39,11 @@ def test_a_pinned_entry_stays() -> None:
     collector = Driven("bow_wr", "window=2")
     collector.take([1])
     collector.take([])
-    collector.clock()
+    collector.cycle()
     assert collector.named(1).age == 1
     collector.fetch()
-    collector.clock(dispatched=True)
-    collector.clock()
+    collector.cycle(dispatched=True)
+    collector.cycle()
     assert collector.lookup(1) is None
 
 
@@ -53,7 +53,7 @@ def test_an_awaited_clean_entry_leaves_unless_its_result_has_come() -> None:
         collector.take([], 1)
         collector.pass_by()
         collector.take([])
-    early.clock()
+    early.cycle()
     assert early.lookup(1) is None and not early.delivers(1, True)
     assert late.result(1) and late.named(1).dirty == ALL_LANES
 
@@ -67,9 +67,9 @@ def test_dirty_entries_leave_one_by_one_the_oldest_first() -> None:
     while (leaving := collector.leaving()) is not None:
         assert leaving.slid and not leaving.dropped
         gone.append(collector.entries[leaving.entry].register)
-        collector.clock()
+        collector.cycle()
         assert collector.leaving() == leaving  # until it is evicted
-        collector.clock(evicted=True)
+        collector.cycle(evicted=True)
     assert gone == [1, 2, 3] and collector.counts.slid == 3
 
 
@@ -83,7 +83,7 @@ def test_nothing_leaves_while_an_instruction_is_taken() -> None:
     assert collector.named(1).dirty == ALL_LANES and collector.counts.dropped == 0
     collector.leave()
     collector.take([])
-    collector.clock()
+    collector.cycle()
     assert collector.lookup(1) is None and collector.counts.dropped == 1
 
 
@@ -97,8 +97,8 @@ def test_a_crowded_collector_evicts_what_may_still_be_used() -> None:
     assert leaving is not None and (leaving.entry, leaving.dropped, leaving.slid) == (0, False, False)
     collector.take([])
     assert collector.leaving() is None
-    collector.clock(dispatched=True)
-    collector.clock(evicted=True)
+    collector.cycle(dispatched=True)
+    collector.cycle(evicted=True)
     assert collector.registers == [None, 2, None, None] and collector.leaving() is None
     assert (collector.counts.crowded, collector.counts.slid, collector.counts.dropped) == (1, 0, 0)
 
@@ -109,7 +109,7 @@ def test_what_is_awaited_is_not_evicted() -> None:
     collector.take([], 1, LOW)
     collector.take([])
     collector.leave()
-    collector.clock()
+    collector.cycle()
     assert collector.named(1).age == 1 and collector.leaving() is None
     collector.result(1, LOW)
     assert collector.leaving() is not None
@@ -123,7 +123,7 @@ def dropping(lanes: int = ALL_LANES) -> Driven:
     collector = Driven("bow_hints")
     collector.write(1, lanes, to_file=0)
     collector.pass_by(2)
-    collector.clock()
+    collector.cycle()
     assert collector.lookup(1) is None and collector.counts.dropped == 1
     return collector
 

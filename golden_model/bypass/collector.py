@@ -9,13 +9,14 @@ from warploom.golden_model.bypass.entries import (
     Coming,
     Delivery,
     Entry,
+    Events,
     Held,
     Leaving,
-    Request,
     Taken,
     in_turn,
     next_available,
 )
+from warploom.golden_model.bypass.fetch import OperandFetcher
 from warploom.golden_model.bypass.lost import LostValues
 from warploom.golden_model.operands.collector import extended
 from warploom.golden_model.placement import Address
@@ -47,16 +48,14 @@ class BypassingCollector:
         self.counts = Counts() if counts is None else counts
         self._window, self._last_age = config.window, config.window - 1
         self._arrival_delay, self._turnaround = config.arrival_delay, config.turnaround
-        self._delays = config.has_window_delay
         self._gated = config.gates_columns
         self._hinted, self._writes_back = config.has_hints, config.writes_back
         # Without rows for transient values every destination gets an entry, and none is evicted for lack of entries.
         self._for_sources, self._may_crowd = 1 - config.has_unallocated, not config.has_unallocated
         self._named: dict[int, Entry] = {}  # entries in use, by register
-        self._arriving: Entry | None = None
-        self._requested: Entry | None = None
-        self._following: Entry | None = None  # with a delay, the entry of the next request
-        self._begins = False  # it will be requested from the next cycle on, since nothing is in this one
+        self._fetcher = OperandFetcher(delays=config.has_window_delay)
+        self.request = self._fetcher.request
+        """The request to the register file."""
         self._passing = 0  # the word of the operand that arrives in this cycle, if it passes the storage
         self._lost = LostValues()
         self._shown: Sequence[int] | None = None  # of this state, if it has been computed
@@ -87,16 +86,12 @@ class BypassingCollector:
         leaving = self._leaving = None if oldest is None else self._leave(oldest)
         self.evicts = leaving is not None and not leaving.dropped
         self._leaves = bool(over) or (leaving is not None and leaving.dropped)
-        self.restless = self._leaves or self._begins
+        self.restless = self._leaves or self._fetcher.begins
 
     def _settle_operands(self) -> None:
         """Find the request, and whether the oldest instruction has all its operands: it is `ready`."""
-        if self._delays:
-            self._following = self._find_wanted(self._requested)
-            self._begins = self._requested is None and self._following is not None
-            self.restless = self._leaves or self._begins
-        else:
-            self._requested = self._find_wanted()
+        self._fetcher.settle(self.held)
+        self.restless = self._leaves or self._fetcher.begins
         self.ready = bool(self.held)
         if self.ready:
             for entry in self.held[0].entries:
@@ -107,13 +102,6 @@ class BypassingCollector:
         slid = oldest.age == self._last_age
         if slid or (self._may_crowd and not self.held and self._available < NOT_CROWDED):
             return Leaving(oldest.index, slid and oldest.transient, slid)
-        return None
-
-    def _find_wanted(self, requested: Entry | None = None) -> Entry | None:
-        for held in self.held:
-            for entry in held.entries:
-                if entry.wanted and entry is not requested:
-                    return entry
         return None
 
     def available(self, dispatched: bool = False) -> list[int]:
@@ -149,11 +137,6 @@ class BypassingCollector:
     def forward(self, word: int) -> None:
         """The operand that arrives in this cycle passes the storage, and may be dispatched at once."""
         self._passing = word
-
-    def request(self) -> Request | None:
-        """The request to the register file."""
-        entry = self._requested
-        return None if entry is None else Request(entry.index, entry.address, entry.stored, entry.wanted)
 
     @property
     def fields(self) -> DispatchFields:
@@ -215,36 +198,27 @@ class BypassingCollector:
 
     # ------------------------------------------------------------------ the end of a cycle
 
-    def clock(  # noqa: PLR0917 - the input ports, called at each event
-        self,
-        take: Taken | None = None,
-        granted: bool = False,
-        arriving_word: int | None = None,
-        coming: Sequence[Coming] = (),
-        delivery: Delivery | None = None,
-        dispatched: bool = False,
-        evicted: bool = False,
-    ) -> bool:
-        """The end of a cycle: an instruction is taken; the request is granted; the operand granted in the previous
-        cycle arrives, as plain lanes; results enter their latches, and one is delivered; the oldest instruction is
-        dispatched; the entry that is `leaving` is evicted. Returns whether a wire may change."""
+    def clock(self, events: Events) -> bool:
+        """The end of a cycle. Returns whether a wire may change."""
         self._shown = None
+        take, arriving_word, dispatched, delivery = (
+            events.take, events.arriving_word, events.dispatched, events.delivery)
         if arriving_word is not None:
             self._arrive(arriving_word)
-        asks = self._ask(granted) if granted or self._following is not None else False
+        asks = self._fetcher.ask(granted=events.granted)
         available = self._available_if(dispatched) if take is not None else ()
         if dispatched:
             for entry in self.held.pop(0).entries:
                 entry.pins -= 1
         freed = False
-        for result in coming:
+        for result in events.coming:
             freed |= self._come(result)
         if delivery is not None:
             self._deliver(delivery)
         if take is not None:
             self._take(take, available)
         elif self._leaving is not None:
-            self._let_go(self._leaving, evicted)
+            self._let_go(self._leaving, events.evicted)
         for entry in self._over:
             if entry.age == self._last_age and not entry.latched:  # not named, no result that has just come
                 self._free(entry)
@@ -256,26 +230,10 @@ class BypassingCollector:
         return moved or asked
 
     def _arrive(self, word: int) -> None:
-        entry = self._arriving
-        assert entry is not None, "a word without a grant"
+        entry = self._fetcher.arrives()
         entry.word = merge(entry.word, word, entry.arriving)
         self._store(entry, entry.arriving)
-        entry.arriving, self._arriving = 0, None
-
-    def _ask(self, granted: bool) -> bool:
-        """The request is granted, or with a delay the register takes the next one. Returns whether it changes."""
-        if granted:
-            self._grant()
-        takes = self._requested is None and self._following is not None
-        if takes:
-            self._requested = self._following
-        return granted or takes
-
-    def _grant(self) -> None:
-        entry = self._requested
-        assert entry is not None and self._arriving is None, "a grant without a request, or no word after a grant"
-        entry.arriving, entry.wanted = entry.wanted, 0
-        self._arriving, self._requested = entry, None
+        entry.arriving = 0
 
     def _come(self, result: Coming) -> bool:
         """A result enters its latch. Returns whether its entry is free now, since the result goes past it."""

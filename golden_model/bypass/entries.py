@@ -92,6 +92,21 @@ class Delivery(NamedTuple):
     transient: bool
 
 
+@dataclass(slots=True)
+class Events:
+    """What happens to a collector at the end of a cycle: an instruction is taken; the request is granted; the operand
+    granted in the previous cycle arrives, as plain lanes; results enter their latches, and one is delivered; the oldest
+    instruction is dispatched; the entry that is leaving is evicted."""
+
+    take: Taken | None = None
+    granted: bool = False
+    arriving_word: int | None = None
+    coming: Sequence[Coming] = ()
+    delivery: Delivery | None = None
+    dispatched: bool = False
+    evicted: bool = False
+
+
 class Leaving(NamedTuple):
     """The dirty entry that would leave, `dropped` or evicted, because it `slid` out of the window or because the
     collector is crowded."""

@@ -2,14 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import cast
 
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Pipe
 from warploom.golden_model.bypass.collector import BypassingCollector
 from warploom.golden_model.bypass.counts import Counts
 from warploom.golden_model.bypass.dispatch import InTurn
-from warploom.golden_model.bypass.entries import Coming, Delivery, Request, Taken
+from warploom.golden_model.bypass.entries import Coming, Delivery, Events, Request, Taken
 from warploom.golden_model.bypass.eviction import EvictionUnit
 from warploom.golden_model.bypass.wires import Wires
 from warploom.golden_model.dispatch import Chosen, Dispatcher
@@ -44,7 +44,7 @@ class WindowStore:
         self.evictions = EvictionUnit(config.has_window_delay)
         self._wires = Wires(config)
         self.free_entries, self.free = self._wires.free_entries, self._wires.free
-        self._events: defaultdict[int, dict[str, Any]] = defaultdict(dict)  # of this cycle, by collector
+        self._events: defaultdict[int, Events] = defaultdict(Events)  # of this cycle, by collector
         self._words: list[tuple[int, int]] = []  # collector and word of the grants one cycle before
         self._open, self._closed = (config.issue_ports,), (0,)
         (self._mem,) = config.numbers(Pipe.MEM)
@@ -128,20 +128,20 @@ class WindowStore:
         form = self._file.form
         stored = [form.fields(metadata) for metadata in self._file.lookup(fields, sources, destination)]
         self._taking |= 1 << fields["warp"]
-        self._events[fields["warp"]]["take"] = Taken(fields, sources, destination, stored)
+        self._events[fields["warp"]].take = Taken(fields, sources, destination, stored)
 
     def release(self, index: int) -> None:
         """The oldest instruction of a collector is dispatched."""
-        self._events[index]["dispatched"] = True
+        self._events[index].dispatched = True
 
     def read(self) -> None:
         """Words granted in the previous cycle arrive; requests are granted."""
         for index, word in self._words:
-            self._events[index]["arriving_word"] = word
+            self._events[index].arriving_word = word
         restore, granted = self._file.form.restore, self._file.grants()
         self._words = [(index, restore(word, read.metadata)) for index, read, word in granted]
         for index, _, _ in granted:
-            self._events[index]["granted"] = True
+            self._events[index].granted = True
 
     def results(self, done: Sequence[Result | None], results: Sequence[Result | None]) -> Sequence[Result | None]:
         """Results complete, and others, perhaps an eviction, enter their latches."""
@@ -166,7 +166,7 @@ class WindowStore:
         self._blocked = blocked
         if events:
             for index, happens in events.items():
-                if self.collectors[index].clock(**happens) or turned >> index & 1:
+                if self.collectors[index].clock(happens) or turned >> index & 1:
                     self._observe(index)
             events.clear()
             self._taking = 0
@@ -202,7 +202,7 @@ class WindowStore:
         for writer, result in enumerate(done):
             if result is not None and self.delivers[writer]:
                 self.delivers[writer] = False
-                self._events[result["warp"]]["delivery"] = Delivery(
+                self._events[result["warp"]].delivery = Delivery(
                     result["dst"], result["data"], result["lanes"], bool(result["full"]),
                     self._hinted and not result["to_file"])
 
@@ -213,8 +213,8 @@ class WindowStore:
                 collector = self.collectors[result["warp"]]
                 delivers = collector.delivers(result["dst"], bool(result.get("to_collector", 1)))
                 if collector.lookup(result["dst"]) is not None:
-                    coming = self._events[result["warp"]].setdefault("coming", [])
-                    coming.append(Coming(result["dst"], delivers))
+                    events = self._events[result["warp"]]
+                    events.coming = [*events.coming, Coming(result["dst"], delivers)]
                 self.delivers[writer] = delivers
                 if delivers and self._writes_back:
                     self._file.writeback.unwritten |= 1 << writer
@@ -245,7 +245,7 @@ class WindowStore:
         collector = self.collectors[index]
         leaving = collector.leaving()
         assert leaving is not None
-        self._events[index]["evicted"] = True
+        self._events[index].evicted = True
         entry = collector.entries[leaving.entry]
         self._check_row(index, entry.register)
         return cast(Result, {

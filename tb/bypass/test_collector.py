@@ -11,7 +11,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import SIDES
 from warploom.arch.mechanisms.baseline import FAST
 from warploom.golden_model.bypass.collector import BypassingCollector
-from warploom.golden_model.bypass.entries import Coming, Delivery, Entry, Taken
+from warploom.golden_model.bypass.entries import Coming, Delivery, Entry, Events, Taken
 from warploom.golden_model.byte_order import from_sub_banks
 from warploom.golden_model.placement import Address
 from warploom.golden_model.records import SOURCES, StoredFields
@@ -68,7 +68,7 @@ class CollectorBench:
         self._warp = Warp(ports.config, rng, self._model)
         self._form = StoredForm(ports.config)
         self._coalescing, self._writes_back = ports.config.has_sides, ports.config.writes_back
-        self._ended: dict[str, Any] | None = None  # arguments of the model's clock, from the previous cycle
+        self._ended: Events | None = None  # the events of the previous cycle
         self._evicted: dict[str, Any] | None = None  # the entry that left in the previous cycle, and its register
 
     def stimuli(self) -> Iterator[Stimulus]:
@@ -83,13 +83,13 @@ class CollectorBench:
         """End the model's cycle, with the zero masks of the registers of the instruction that it takes."""
         if self._ended is None:
             return
-        take = self._ended["take"]
+        take = self._ended.take
         if take is not None:
             known = [*zeros[:3], zeros[3] if take.fields["writes"] else dict.fromkeys(zeros[3], 0)]
-            stored = [{**encoding, **zero} for encoding, zero in zip(take.stored, known, strict=True)]
-            self._ended["take"] = take._replace(stored=stored)
+            stored: Any = [{**encoding, **zero} for encoding, zero in zip(take.stored, known, strict=True)]
+            self._ended.take = take._replace(stored=stored)
         self._coverage.cycle(self._model, self._ended)
-        self._model.clock(**self._ended)
+        self._model.clock(self._ended)
 
     def check(self, seen: Observation) -> None:
         """Check one cycle, and store the changes at its end."""
@@ -113,11 +113,11 @@ class CollectorBench:
             self._check_leaving(seen)
         if dispatched:
             self._check_values(seen)
-        self._ended = {
-            "take": self._taken(seen) if seen["take"] else None, "granted": bool(seen["read__grant"]),
-            "arriving_word": words[0] if words else None, "coming": coming, "delivery": self._delivered(seen),
-            "dispatched": dispatched, "evicted": bool(seen.get("eviction__taken")),
-        }
+        self._ended = Events(
+            take=self._taken(seen) if seen["take"] else None, granted=bool(seen["read__grant"]),
+            arriving_word=words[0] if words else None, coming=coming, delivery=self._delivered(seen),
+            dispatched=dispatched, evicted=bool(seen.get("eviction__taken")),
+        )
 
     def _check_request(self, seen: Observation) -> None:
         request, expected = self._model.request(), 0

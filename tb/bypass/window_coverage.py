@@ -1,11 +1,10 @@
 """Coverage of bypassing collectors: every rule of docs/contract/operands.md."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from warploom.arch.config import SmConfig
 from warploom.golden_model.bypass.collector import BypassingCollector
-from warploom.golden_model.bypass.entries import Coming, Delivery, Entry, Taken
+from warploom.golden_model.bypass.entries import Coming, Delivery, Entry, Events, Taken
 from warploom.golden_model.records import SOURCES
 from warploom.tb.bench import Coverage
 
@@ -68,23 +67,23 @@ class WindowCoverage:
         if point in self._points:
             self._coverage.hit(point, condition)
 
-    def cycle(self, model: BypassingCollector, inputs: dict[str, Any]) -> None:
-        """A cycle is about to end, with these arguments of the model's `clock`."""
-        take, coming, delivery = inputs["take"], inputs["coming"], inputs["delivery"]
+    def cycle(self, model: BypassingCollector, events: Events) -> None:
+        """A cycle of the model is about to end, with these events."""
+        take, coming, delivery = events.take, events.coming, events.delivery
         self.hit("the window is full", len(model.held) == self._config.window)
-        self.hit("dispatched and taken at once", take and inputs["dispatched"])
-        if inputs["dispatched"]:
+        self.hit("dispatched and taken at once", take and events.dispatched)
+        if events.dispatched:
             self.hit("an operand passes its entry", any(entry.arriving for entry in model.held[0].entries))
             self.hit("a full collector takes as another leaves", take and len(model.held) == self._config.window)
-        self.hit("two write ports at once", inputs["arriving_word"] is not None and delivery)
+        self.hit("two write ports at once", events.arriving_word is not None and delivery)
         self.hit("several results come", len(coming) > 1)
-        available = model.available(inputs["dispatched"])
+        available = model.available(events.dispatched)
         self.hit("little room", take and len(available) < len(SOURCES))
         for result in coming:
             self._comes(model, result)
         if delivery is not None:
             self._delivers(model, delivery)
-        self._leaves(model, take, inputs["evicted"])
+        self._leaves(model, take, events.evicted)
         if take is not None:
             self._takes(model, take, [model.entries[index] for index in available])
         named = _named(take) if take else []
