@@ -171,7 +171,7 @@ class DatapathCheck:
                 self._coverage.hit(f"outcome {outcome.name}")
 
     def _affine(self, seen: Observation, model: Any) -> None:
-        """Outcomes and requests of every set, and whether the address slot is free."""
+        """Outcomes and requests of every set, and which address slots are free."""
         for number, (outcome, asked) in enumerate(zip(model.affine.outcomes, model.affine.requests, strict=True)):
             self._checker.equal(f"outcome_{number}", self._fields(seen, f"outcome_{number}"), outcome)
             self._checker.equal(f"uniform_{number}", self._fields(seen, f"uniform_{number}"), asked)
@@ -183,7 +183,8 @@ class DatapathCheck:
             self._coverage.hit("uniform unit", asked is not None)
         if self._config.has_address_slot:
             self._checker.equal("address_ready", seen["address_ready"], model.operands.address_ready)
-            self._coverage.hit("the address slot is taken", not model.operands.address_ready)
+            every = (1 << self._config.address_slots) - 1
+            self._coverage.hit("an address slot is taken", model.operands.address_ready != every)
         everywhere = all(seen[f"attempt_{number}__valid"] for number in range(self._sets))
         self._coverage.hit("attempts of all sets", everywhere)
 

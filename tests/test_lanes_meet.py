@@ -96,3 +96,21 @@ def test_a_shuffle_without_a_source_needs_only_its_own_lane():
 def test_without_sync_nothing_is_waited_for(instruction, wanted):
     assert run(f"@%p1 bra S; {instruction} S:") == [77] * 8 + [wanted] * 24
     run(APART.format(instruction, instruction))
+
+
+PRODUCER = """.shared .align 4 .b8 s[4]; @!%p1 bra S; st.shared.u32 [s], 5; bar.warp.sync -1; bra.uni J;
+S: bar.warp.sync -1; ld.shared.u32 %r2, [s]; J:"""
+
+
+def test_a_warp_barrier_on_both_sides_of_a_branch():
+    assert refused(PRODUCER)[0] in {8, 9}
+
+
+def test_a_warp_barrier_of_one_side():
+    side = "st.shared.u32 [s], 5; bar.warp.sync 0xff; ld.shared.u32 %r2, [s];"
+    assert run(f".shared .align 4 .b8 s[4]; @!%p1 bra S; {side} S:") == [5] * 8 + [77] * 24
+
+
+@pytest.mark.parametrize("mask", ["-1", "%r3"])
+def test_a_warp_barrier_of_all_lanes(mask):
+    assert run(f"mov.u32 %r3, -1; bar.warp.sync {mask};") == [77] * 32

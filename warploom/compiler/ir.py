@@ -133,12 +133,13 @@ class Node:
 
     @property
     def has_effect(self) -> bool:
-        """True if the node must stay even if its results are not read: memory and control.
+        """True if the node must stay even if its results are not read: memory, control, and votes for which lanes have
+        to meet.
 
         A plain load stays because it must report an illegal address in the PTX. LATCH and HIGH stay or go with the node
         that they serve.
         """
-        return self.op in _EFFECTS
+        return self.op in _EFFECTS or (self.op is Op.VOTE and self.modifiers.get("sync", False))
 
     @property
     def has_address(self) -> bool:

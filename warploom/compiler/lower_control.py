@@ -82,9 +82,11 @@ def _origin(operand: Operand, makers: dict[Operand, list[Node]]) -> Operand:
 
 @lowers("bar", "barrier", types=NO_TYPE, supports=f"{BARRIER_FORMS}; bar.warp.sync")
 def barrier(e: Emitter) -> None:
-    """bar.sync, barrier.sync; bar.warp.sync needs nothing, as the lanes of a path run together."""
+    """bar.sync, barrier.sync; bar.warp.sync is a vote without a result, for which lanes have to meet."""
     if e.flag("warp"):
         e.choose({"sync": True})
+        (members,) = e.operands(1)
+        e.emit(Op.VOTE, None, e.word(members, "b32"), vote=Vote.ALL, sync=True)
         return
     e.flag("cta")
     e.flag("aligned")

@@ -80,7 +80,7 @@ AFFINE = Mechanism(
     coverage=(
         Points(("accepted", "refused", "squashed", "uniform unit", "attempts of all sets", "uniform operand",
                 "affine operand"), ON),
-        Points(("the address slot is taken",), ADDRESS_SLOT),
+        Points(("an address slot is taken",), ADDRESS_SLOT),
     ),
     runs=(
         Runs("small", axes=(("affine", KINDS),)),
