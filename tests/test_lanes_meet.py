@@ -44,8 +44,8 @@ def refused(body: str, threads: int = 32) -> tuple[int, int, int]:
     with pytest.raises(ExecutionError) as caught:
         run(body, threads)
     found = re.fullmatch(r"k.ptx:(\d+): thread \((\d+), 0, 0\) of block \(0, 0, 0\): lane (\d+) of its warp has to "
-                         r"execute this instruction with it, and is elsewhere: on another side of a branch, or past a "
-                         r"guard", str(caught.value))
+                         r"execute this instruction with it, and is elsewhere, on another side of a branch or past a "
+                         r"guard: let all lanes in the mask reach it together", str(caught.value))
     assert found
     return int(found[1]), int(found[2]), int(found[3])
 

@@ -163,7 +163,8 @@ class Steps:
             warp = int(missing.any(1).argmax())
             raise thread_error(self._program, self._launch, pc, group, position=32 * warp + int(lanes[warp].argmax()),
                                what=f"lane {missing[warp].argmax()} of its warp has to execute this instruction with "
-                                    "it, and is elsewhere: on another side of a branch, or past a guard")
+                                    "it, and is elsewhere, on another side of a branch or past a guard: let all lanes "
+                                    "in the mask reach it together")
 
     def _special(self, pc: int, i: Instruction) -> Step:
         finish, executing, launch = self._finish(pc, i), self._executing(i), self._launch
