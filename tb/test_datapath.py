@@ -267,14 +267,16 @@ def _points_of_pipes(config: SmConfig) -> list[str]:
 
 def _contention(check: DatapathCheck, checker: Checker) -> None:
     """Cover contention for shared resources. A bypassing collector takes one operand at a time, and with all registers
-    of a warp in one bank so does every collector, so they have no port conflicts."""
+    of a warp in one bank so does every collector, so they have no port conflicts. With hints so few operands are read
+    and so few results written (one read in 20 to 40 cycles) that hardly any accesses of one kind meet."""
     model = check.model
     several = not model.config.has_window and model.config.layout is Layout.WSHIFT
     checker.holds("banks were contended", model.register_file.bank_conflicts > 0)
     checker.equal("ports were contended", model.register_file.port_conflicts > 0, several)
     if model.config.has_sides:
         traffic = model.register_file.traffic()
-        checker.holds("all kinds of accesses were coalesced", min(traffic.coalesced.values()) > 0)
+        wanted = any if model.config.has_hints else all
+        checker.holds("accesses were coalesced", wanted(traffic.coalesced.values()))
         checker.equal("collector writes were coalesced", traffic.collector_writes < traffic.operands_stored, several)
     for event in events(model.config):
         checker.holds(f"{event} > 0", getattr(model.counts, event) > 0)
