@@ -46,9 +46,11 @@ JOINTS = frozenset((*(module_name(path.rpartition(".")[2]) for mechanism in MECH
 DIVIDED = frozenset({"control_processor"})
 """Units whose parts stay modules for synthesis in a larger unit, too: as one module they are mapped worse."""
 
-APART = frozenset({"in_use", "request_register"})
-"""Units that stay modules for synthesis wherever they are: what comes late there is not to be mapped into what comes
-before."""
+APART = frozenset(("collector_claims", *(f"collector_claims_{number}" for number in range(3)), "departures", "in_use",
+                   "request_register"))
+"""Units that stay modules for synthesis wherever they are, and are mapped as fast as possible: what comes late there is
+not to be mapped into what comes before, or behind buffers for other pins. Of the claims of several sets of collectors
+each has a number."""
 
 _YOSYS = "import sys; from pyosys import libyosys; libyosys.run_pass('script ' + sys.argv[1])"
 

@@ -38,11 +38,13 @@ class Unit:
 
 @dataclass(frozen=True)
 class Design:
-    """An elaborated design. `modules` are Yosys JSON modules; `kept` those that stay modules, children first."""
+    """An elaborated design. `modules` are Yosys JSON modules; `kept` those that stay modules, children first; `late`
+    those whose inputs come late."""
 
     top: str
     modules: Json
     kept: tuple[str, ...]
+    late: frozenset[str] = frozenset()
 
     def units(self) -> list[Unit]:
         """The kept modules, top first, and the number of instances of each."""
@@ -77,8 +79,8 @@ def elaborate(
     apart: Collection[str] = (), flat: bool = False,
 ) -> Design:
     """Read Amaranth's RTLIL. Parts of the top, direct or in modules that only connect others (`joints`), stay modules,
-    and so do those of the units `divided`, units that a parent contains several times, and those `apart`; all others
-    are dissolved into their parent, with `flat` all."""
+    and so do those of the units `divided`, units that a parent contains several times, and those `apart`, whose inputs
+    come late; all others are dissolved into their parent, with `flat` all."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "design.il").write_text(_FIRST_INDEX + rtlil)
     sram_map = Path(__file__).with_name("sram_map.v")
@@ -92,7 +94,7 @@ def elaborate(
         stay = name in {top, *joints, *divided}
         kept.update(child for child in inside
                     if child not in joints and (stay or child in apart or inside.count(child) > 1))
-    return Design(top, modules | macros, tuple(name for name in order if name in kept))
+    return Design(top, modules | macros, tuple(name for name in order if name in kept), frozenset(apart))
 
 
 def _name_macros(modules: Json) -> Json:

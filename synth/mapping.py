@@ -15,7 +15,10 @@ from warploom.synth.netlist import Json
 from warploom.synth.sta import OUTPUT_LOAD
 
 PERIOD_PS = 500
-"""Delay target of gate sizing: tighter than any unit reaches, so that every path is sized for speed."""
+"""Delay target of mapping and gate sizing: half of the clock cycle that is the goal."""
+
+LATE_PS = 1
+"""The same for modules whose inputs come late: as fast as possible."""
 
 _SCRIPT = """\
 read_json in.json
@@ -42,9 +45,10 @@ class Mapped:
 
 def map_module(design: Design, module: str, library: Library) -> Mapped:
     """Map one module to the library's cells. Raises `ToolError` when Yosys fails."""
+    period = LATE_PS if module in design.late else PERIOD_PS
     files = {
         "in.json": json.dumps({"modules": design.alone(module)}, separators=(",", ":")),
-        "map.abc": Path(__file__).with_name("map.abc").read_text().format(period=PERIOD_PS),
+        "map.abc": Path(__file__).with_name("map.abc").read_text().format(period=period),
         "constraints": f"set_driving_cell {library.buffer(2)}\nset_load {OUTPUT_LOAD} [all_outputs]\n",
     }
     key = Key(Kind.MODULES, module, {
@@ -54,7 +58,7 @@ def map_module(design: Design, module: str, library: Library) -> Mapped:
     def run(folder: Path) -> str:
         for name, content in files.items():
             (folder / name).write_text(content)
-        yosys.run(_SCRIPT.format(top=module, liberty=f'"{library.path}"', period=PERIOD_PS), folder, "map")
+        yosys.run(_SCRIPT.format(top=module, liberty=f'"{library.path}"', period=period), folder, "map")
         netlist = json.loads((folder / "out.json").read_text())["modules"][module]
         found = re.findall(r"ABC:.* Delay = *([\d.]+) ps", (folder / "map.log").read_text(errors="replace"))
         return json.dumps([_slim(netlist), float(found[-1]) if found else 0.0], separators=(",", ":"))

@@ -94,12 +94,9 @@ class NeverRotating(Arbiter):
         return rows
 
 
-class NearSighted(Collector):
+def _near_sighted(outer: Tampered, m: Module) -> dict[str, Value]:
     """A slot sees only its neighbour, so the third does not repeat the first."""
-
-    def _repeats(self, m: Module) -> list[Value]:
-        repeats = super()._repeats(m)
-        return [*repeats[:2], repeats[2] & 0b010]
+    return {"plan": altered(m, outer.plan, repeats=outer.plan.repeats.as_value() & ~(1 << 6))}
 
 
 class Stale(Collector):
@@ -273,7 +270,7 @@ MUTANTS = (
     Mutant("Crossbar", "warploom.tb.test_crossbar", "swaps two ports",
            lambda c: Tampered(Crossbar(banks=c.banks, collectors=c.collectors), _swapped)),
     Mutant("Collector", "warploom.tb.operands.test_collector", "does not see every repeat",
-           lambda c: NearSighted(config=c, probe=True)),
+           lambda c: Tampered(Collector(config=c, probe=True), _near_sighted)),
     Mutant("Collector", "warploom.tb.operands.test_collector", "does not forward what arrives",
            lambda c: Stale(config=c, probe=True), FAST),
     Mutant("Lane", "warploom.tb.test_lane", "drops the carry", lambda c: Tampered(Lane(), _without_carry)),

@@ -104,6 +104,12 @@ def _general(collectors: Any, m: Module) -> None:
     m.d.comb += collectors.claims[0].claim.eq(collectors.valid)
 
 
+def _near_sighted(collectors: Any, m: Module) -> None:
+    """A slot sees only its neighbour, so the third requests what the first does."""
+    m.d.comb += [collectors.plans[0].requests[2].eq(collectors.instruction[0].issue.reads[2]),
+                 collectors.plans[0].repeats[2][0].eq(0)]
+
+
 class Greedy(CollectorClaims):
     """Each port claims as if it were alone."""
 
@@ -143,6 +149,8 @@ MUTANTS = (
     Mutant("RegisterFile", REGISTER_FILE, "forgets what MEM writes", miswired("metadata_table", _deaf, RegisterFile),
            INTERLEAVED),
     Mutant("OperandStore", STORE, "connects an operand wrongly", miswired("", _lost, OperandStore), SCARCE),
+    Mutant("OperandStore", STORE, "reads a register twice for one instruction",
+           miswired("collectors", _near_sighted, OperandStore), SCARCE),
     Mutant("OperandStore", STORE, "does not know who is oldest", miswired("", _ageless, OperandStore), SCARCE),
     Mutant("OperandStore", STORE, "crosses two zero masks", miswired("", _exchanged, OperandStore),
            (*INTERLEAVED, *SCARCE)),

@@ -10,11 +10,13 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
-from warploom.arch.interfaces import WARP_BITS, ZERO_BITS
+from warploom.arch.interfaces import WARP_BITS
 from warploom.rtl import ports
-from warploom.rtl.interfaces import ENCODING, REGISTERS, SLOTS, SOURCES, column_masks, words
+from warploom.rtl.interfaces import ENCODING, REGISTERS, SLOTS, column_masks, words
 from warploom.rtl.observation import Shown
+from warploom.rtl.operands.plan import plan_layout
 from warploom.rtl.register_file.forms import form_of
+from warploom.rtl.select import lowest
 
 NO_REGISTER = ENCODING.const({"size": SUB_BANKS - 1}).as_value()
 """The early metadata of an operand that comes from no register: it passes unchanged."""
@@ -41,6 +43,7 @@ class Collector(wiring.Component):
     -------
     take : take the instruction at the end of the cycle; only while not busy, or in the cycle of its dispatch.
     instruction : the instruction at the issue port (`warploom.rtl.ports.instruction`).
+    plan : what it needs of each slot (`warploom.rtl.operands.plan`); zero if no instruction is taken.
     read : requests (`warploom.rtl.ports.read`), for each access of each bank of the lowest slot that waits for it.
     offer : the held instruction, for dispatch (`warploom.rtl.ports.offer`); when it has left, the collector is free in
         the next cycle.
@@ -53,6 +56,7 @@ class Collector(wiring.Component):
         super().__init__({
             "take": In(1),
             "instruction": In(ports.instruction(config)),
+            "plan": In(plan_layout(config)),
             "read": Out(ports.read(config)),
             "offer": Out(ports.offer(config)),
             "waiting": Out(SLOTS),
@@ -69,8 +73,6 @@ class Collector(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        repeats = self._repeats(m)
-        first = [self._issue.reads[slot] & ~repeat.any() for slot, repeat in enumerate(repeats)]
         follows = Signal(data.ArrayLayout(SLOTS, SLOTS), reset_less=True)
         self._hold(m)
         granted = self._offer(m)
@@ -87,19 +89,13 @@ class Collector(wiring.Component):
         with m.If(self.offer.dispatched):
             m.d.sync += [self.offer.busy.eq(0), self.present.eq(0)]
         with m.If(self.take):
-            m.d.sync += [self.offer.busy.eq(1), self.waiting.eq(Cat(first)), self.present.eq(~self._issue.reads)]
-            m.d.sync += [follows[slot].eq(repeat) for slot, repeat in enumerate(repeats)]
+            m.d.sync += [
+                self.offer.busy.eq(1),
+                self.waiting.eq(self.plan.requests),
+                self.present.eq(self.plan.constant),
+                follows.eq(self.plan.repeats),
+            ]
         return m
-
-    def _repeats(self, m: Module) -> list[Value]:
-        """For each slot of the instruction at the port, the mask of lower slots that read the same register."""
-        source = [self._issue[name] for name in SOURCES]
-        repeats = [Signal(SLOTS, name=f"repeats_{slot}") for slot in range(SLOTS)]
-        for slot in range(SLOTS):
-            for lower in range(slot):
-                both = self._issue.reads[slot] & self._issue.reads[lower]
-                m.d.comb += repeats[slot][lower].eq(both & (source[slot] == source[lower]))
-        return repeats
 
     # ------------------------------------------------------------------ the held instruction
 
@@ -130,7 +126,7 @@ class Collector(wiring.Component):
         m.d.comb += self.offer.early.eq(kept)
         for slot, held in enumerate(kept):
             with m.If(self.take):
-                m.d.sync += held.eq(Mux(self._issue.reads[slot], self.instruction.early[slot].as_value(), NO_REGISTER))
+                m.d.sync += held.eq(Mux(self.plan.constant[slot], NO_REGISTER, self.instruction.early[slot].as_value()))
 
     def _hold_late(self, m: Module) -> None:
         *sources, destination = self._zeros(m)
@@ -138,19 +134,21 @@ class Collector(wiring.Component):
         m.d.comb += [self.offer.held[name].eq(destination[name]) for name, _ in destination.shape()]
 
     def _zeros(self, m: Module) -> data.View:
-        """The zero masks of the registers: in the first cycle those that were looked up are at the port."""
-        looked_up = Signal(REGISTERS)
+        """The zero masks of the registers: in the first cycle those that were looked up are at the port, and that of a
+        constant is all ones or zero. No destination is a constant."""
+        fresh, looked_up, nonzero = Signal(), Signal(REGISTERS), Signal(REGISTERS)
         found = self.instruction.late
         zeros, kept = Signal(found.shape()), Signal(found.shape(), name="kept_zeros", reset_less=True)
         m.d.sync += [
+            fresh.eq(self.take),
             looked_up.eq(Mux(self.take, Cat(self._issue.reads, self._issue.writes), 0)),
+            nonzero.eq(Cat(self.plan.nonzero, 1)),
             kept.eq(zeros),
         ]
         for register, zero in enumerate(zeros):
-            m.d.comb += zero.eq(Mux(looked_up[register], found[register].as_value(), kept[register].as_value()))
-        with m.If(self.take):
-            m.d.sync += kept.eq(0)
-            m.d.sync += [kept[slot].zero.eq(self._is_zero(slot).replicate(ZERO_BITS)) for slot in range(SLOTS)]
+            constant = found.shape().elem_shape.const({"zero": -1}).as_value()
+            known = Mux(fresh, Mux(nonzero[register], 0, constant), kept[register].as_value())
+            m.d.comb += zero.eq(Mux(looked_up[register], found[register].as_value(), known))
         return zeros
 
     def _metadata(self, slot: int) -> tuple[data.View | None, data.View | None]:
@@ -168,11 +166,11 @@ class Collector(wiring.Component):
         for bank, side in product(range(self._config.banks), range(ports.accesses(self._config))):
             here = Cat((address.bank == bank) & self._form.row.is_on(side, self._metadata(slot)[0])
                        for slot, address in enumerate(source))
-            lowest = self._lowest(m, f"bank_{bank}_{side}", here)
-            m.d.comb += self.read.request[bank][side].eq(lowest.any())
-            m.d.comb += [getattr(self.read, name)[bank][side].eq(choose(lowest, values))
+            waiting = Signal(SLOTS, name=f"waiting_for_bank_{bank}_{side}")
+            m.d.comb += [waiting.eq(self.waiting & here), self.read.request[bank][side].eq(waiting.any())]
+            m.d.comb += [getattr(self.read, name)[bank][side].eq(of_lowest(waiting, values))
                          for name, values in wanted.items()]
-            taken_up.append(lowest & self.read.grant[bank][side].replicate(SLOTS))
+            taken_up.append(lowest(waiting) & self.read.grant[bank][side].replicate(SLOTS))
         return reduce(or_, taken_up)
 
     def _wanted(self, m: Module, source: data.View) -> dict[str, list[Value]]:
@@ -198,12 +196,6 @@ class Collector(wiring.Component):
         with m.If(self.take):
             m.d.sync += [kept.eq(source) for kept, source in zip(held, sources, strict=True)]
         return held
-
-    def _lowest(self, m: Module, name: str, here: Value) -> Signal:
-        """The lowest waiting slot of those in `here`, one bit of a mask."""
-        waiting, lowest = Signal(SLOTS, name=f"waiting_for_{name}"), Signal(SLOTS, name=f"offered_to_{name}")
-        m.d.comb += [waiting.eq(self.waiting & here), lowest.eq(waiting & (~waiting + 1))]
-        return lowest
 
     # ------------------------------------------------------------------ operand registers
 
@@ -239,7 +231,8 @@ class Collector(wiring.Component):
         m.d.comb += loads.eq(Mux(arrives, self.offer.needed[slot], 0) | self._needed_of_constant(slot))
         for column in range(COLUMNS):
             with m.If(loads[column]):
-                new = Mux(self.take, constant.word_select(column, 32), self.read.word.word_select(column, 32))
+                new = Mux(self.plan.constant[slot], constant.word_select(column, 32),
+                          self.read.word.word_select(column, 32))
                 m.d.sync += word.word_select(column, 32).eq(new)
 
     def _forwarded(self, slot: int, word: Value, arriving: Value) -> Value:
@@ -252,26 +245,21 @@ class Collector(wiring.Component):
 
     def _takes_constant(self, slot: int) -> Value:
         """Whether the slot takes a constant at the end of the cycle."""
-        return self.take & ~self._issue.reads[slot]
+        return self.plan.constant[slot]
 
     def _needed_of_constant(self, slot: int) -> Value:
         """The columns of a constant that the slot takes at the end of the cycle: those that some executing lane reads;
-        none if it is known to be zero. One that is not zero is the immediate: its slot reads no register, and that need
-        not be known (it comes late, because a compact slot reads none either)."""
+        none if it is known to be zero."""
         read = self._form.row.constant_columns(self._issue.lanes)
-        takes = self.take & ~self._is_zero(slot) if self._config.has_zero_mask else self._takes_constant(slot)
-        return Mux(takes, read, 0)
-
-    def _is_zero(self, slot: int) -> Value:
-        """Whether the constant of a slot is zero."""
-        return self._constant(slot) == 0
+        takes = self.plan.nonzero if self._config.has_zero_mask else self.plan.constant
+        return Mux(takes[slot], read, 0)
 
     def _constant(self, slot: int) -> Value:
         """The value in each lane of a slot that reads no register: the immediate or zero."""
-        return Mux(self._issue.imm_slot == slot, self._issue.imm, 0)
+        return Mux(self.plan.immediate[slot], self._issue.imm, 0)
 
 
-def choose(slot: Value, values: Sequence[Value]) -> Value:
-    """The value of the slot whose bit is set; that of the last one if none is."""
+def of_lowest(slots: Value, values: Sequence[Value]) -> Value:
+    """The value of the lowest slot whose bit is set; that of the last one if none is."""
     first, second, third = values
-    return Mux(slot[0], first, Mux(slot[1], second, third))
+    return Mux(slots[0], first, Mux(slots[1], second, third))

@@ -21,7 +21,8 @@ from warploom.rtl.operands.address_slot import AddressSlot
 from warploom.rtl.operands.claims import CollectorClaims
 from warploom.rtl.operands.collector import Collector
 from warploom.rtl.operands.compact_slots import CompactSlots
-from warploom.rtl.select import pick
+from warploom.rtl.operands.plan import plan, plan_layout
+from warploom.rtl.select import merge, pick
 from warploom.rtl.shared import module_name, share
 
 
@@ -57,6 +58,7 @@ class SlotCollectors(wiring.Component):
         self.collectors = [Collector(config=config, probe=probe) for _ in range(config.collectors)]
         self.compact_slots = [CompactSlots(depth=1) for _ in self.collectors if config.has_compact_slots]
         self.address_slots = [AddressSlot(config=config, name=name) for name in address_names(config)]
+        self.plans = [Signal(plan_layout(config), name=f"plan_{number}") for number in range(count)]
         self.claims = [CollectorClaims(collectors=len(numbers), ports=count + config.renames)
                        for numbers in config.collector_sets]
         loads = {"loads": Out(column_masks(SLOTS * config.collectors))}
@@ -84,6 +86,8 @@ class SlotCollectors(wiring.Component):
             name = "collector_claims" if len(self.claims) == 1 else f"collector_claims_{number}"
             m.submodules[name] = share(platform, name, claims, clocked=False)
         self._take(m)
+        for planned, instruction in zip(self.plans, self.instruction, strict=True):
+            plan(m, planned, instruction.issue)
         for c, collector in enumerate(self.collectors):
             m.d.comb += collector.take.eq(self.take[c])
             self._connect_collector(m, c, collector)
@@ -142,6 +146,7 @@ class SlotCollectors(wiring.Component):
     def _connect_collector(self, m: Module, c: int, collector: Collector) -> None:
         """Connect a collector to the input that it serves."""
         served = Cat(take[c] for take in self._served())
+        m.d.comb += collector.plan.eq(merge(served, [planned.as_value() for planned in self.plans]))
         compact = self._serve(m, c, collector.instruction, served, range(len(self.valid)))
         if self.compact_slots:
             kept = self.compact_slots[c]

@@ -11,6 +11,7 @@ from warploom.rtl import ports
 from warploom.rtl.ages import AgeMatrix
 from warploom.rtl.interfaces import REGISTERS, SLOTS, address_layout, column_masks, issue_layout, unstoppable
 from warploom.rtl.observation import Shown, gather, probe_port, show
+from warploom.rtl.operands.departures import Departures
 from warploom.rtl.operands.slots import SlotCollectors
 from warploom.rtl.operands.stage import DispatchStage
 from warploom.rtl.operands.windows import WindowCollectors
@@ -60,6 +61,7 @@ class OperandStore(wiring.Component):
         self.placers = [] if config.renames else [Placer(config=config) for _ in range(count)]
         self._ports = list(config.dispatch_ports)
         self.stages = [DispatchStage(config=config, port=port, probe=probe) for port in range(len(self._ports))]
+        self.departures = Departures(holders=config.holders, ports=len(self._ports))
         self.ages = None if config.has_window else AgeMatrix(holders=config.holders)
         self.collectors = (WindowCollectors if config.has_window else SlotCollectors)(config=config, probe=probe)
         super().__init__({
@@ -96,6 +98,7 @@ class OperandStore(wiring.Component):
         for name, stage in zip(self._ports, self.stages, strict=True):
             module = name.replace("dispatch", "dispatch_stage")
             m.submodules[module] = share(platform, module, stage)
+        m.submodules.departures = share(platform, "departures", self.departures, clocked=False)
         m.submodules.collectors = share(platform, module_name(type(self.collectors).__name__), self.collectors)
         self._connect_issue(m)
         for port in range(self._config.issue_inputs):
@@ -164,10 +167,12 @@ class OperandStore(wiring.Component):
         offers = [(offered, [stage.offer[c] for stage in stages]) for c, offered in enumerate(collectors.offer)]
         for port in range(self._config.address_slots):
             offers.append((collectors.address[port], [stage.address[port] for stage in stages]))
-        for offered, seen in offers:
+        for h, (offered, seen) in enumerate(offers):
             shown = [name for name in offered.signature.members if name != "dispatched"]
             m.d.comb += [getattr(offer, name).eq(getattr(offered, name)) for offer in seen for name in shown]
-            m.d.comb += offered.dispatched.eq(Cat(offer.dispatched for offer in seen).any())
+            m.d.comb += [selected[h].eq(offer.dispatched)
+                         for selected, offer in zip(self.departures.selected, seen, strict=True)]
+            m.d.comb += offered.dispatched.eq(self.departures.dispatched[h])
 
     def _connect_dispatch(self, m: Module, name: str, stage: DispatchStage) -> None:
         """Connect ages, credits and queues to a dispatch port, and its instruction."""

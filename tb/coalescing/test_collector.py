@@ -22,7 +22,7 @@ from warploom.tb import runner
 from warploom.tb.addresses import shown
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.narrow_values import encoding, encoding_of
-from warploom.tb.operands.test_collector import CYCLES, SlotsCheck, instruction, placement, points
+from warploom.tb.operands.test_collector import CYCLES, SlotsCheck, instruction, placement, planned, points
 
 SLICE_BITS = WARP_BITS // SUB_BANKS
 SLICE = (1 << SLICE_BITS) - 1
@@ -161,7 +161,8 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     """Random instructions, encodings, grants and dispatches."""
     ports, checker = Ports(dut), Checker(minimum=6 * CYCLES)
     coverage = Coverage(*points(ports.config), *COALESCED)
-    await exercise(ports, stimuli(ports), CoalescingCollectorCheck(ports, checker, coverage), checker)
+    tried = planned(ports.config, stimuli(ports))
+    await exercise(ports, tried, CoalescingCollectorCheck(ports, checker, coverage), checker)
     coverage.finish()
 
 
@@ -188,7 +189,8 @@ async def section_3_6_2_7(dut: cocotb.handle.SimHandleBase) -> None:
             checker.equal("R0", first & SLICE, word & SLICE)
             checker.equal("R1", second >> 2 * SLICE_BITS, word >> 2 * SLICE_BITS)
 
-    await exercise(ports, [take, {"read__grant": both}, {"read__word": word}, {}], check, checker, partial=True)
+    cycles = planned(ports.config, [take, {"read__grant": both}, {"read__word": word}, {}])
+    await exercise(ports, cycles, check, checker, partial=True)
 
 
 @pytest.mark.sample(1)

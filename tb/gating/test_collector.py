@@ -23,7 +23,7 @@ from warploom.tb.coalescing.test_collector import COALESCED, CoalescingCollector
 from warploom.tb.coalescing.test_collector import stimuli as coalescing_stimuli
 from warploom.tb.gating.test_operand import zero, zero_of, zero_word
 from warploom.tb.narrow_values import encoding_of
-from warploom.tb.operands.test_collector import CYCLES, CollectorCheck, SlotsCheck, points
+from warploom.tb.operands.test_collector import CYCLES, CollectorCheck, SlotsCheck, planned, points
 from warploom.tb.operands.test_collector import stimuli as baseline_stimuli
 
 REGISTERS = 4
@@ -202,7 +202,7 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     gated = [f"{part} of a {kind}" for part in parts for kind in KINDS]
     met = [] if ports.config.turnaround or ports.config.arrival_delay else [MEETING]
     coverage = Coverage(*points(ports.config), *(COALESCED if coalescing else ()), *gated, *met)
-    await exercise(ports, stimuli(ports), kind(ports, checker, coverage), checker)
+    await exercise(ports, planned(ports.config, stimuli(ports)), kind(ports, checker, coverage), checker)
     coverage.finish()
 
 

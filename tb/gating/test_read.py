@@ -10,6 +10,7 @@ from warploom.golden_model.words import ALL_LANES, join, split
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Observation, Ports, exercise
 from warploom.tb.gating.figures import FIG_4_3
+from warploom.tb.operands.test_collector import planned
 
 
 @cocotb.test()
@@ -38,7 +39,7 @@ async def fig_4_3(dut: cocotb.handle.SimHandleBase) -> None:
             checker.equal("stored", list(threads), kept)
             checker.equal("zero mask, for the operand path", seen["offer__late"] & ALL_LANES, figure.zero)
 
-    await exercise(ports, [take, looked_up, arriving, {}], check, checker, partial=True)
+    await exercise(ports, planned(ports.config, [take, looked_up, arriving, {}]), check, checker, partial=True)
 
 
 @pytest.mark.rtl

@@ -1,7 +1,7 @@
 """Bench of the operand collector: hardware against `warploom.golden_model.operands.collector`."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import cocotb
@@ -54,6 +54,32 @@ def instruction(rng: random.Random, addresses: Placement) -> Stimulus:
             "3": {"bank": rng.randrange(config.banks), "row": rng.randrange(config.rows), "left": rng.getrandbits(1)},
         },
     }
+
+
+def planned(config: SmConfig, stimuli: Iterable[Stimulus]) -> Iterator[Stimulus]:
+    """The stimuli with the plan of each instruction that is taken."""
+    for stimulus in stimuli:
+        yield {**stimulus, "plan": _plan(config, stimulus["instruction__issue"]) if stimulus.get("take") else 0}
+
+
+def _plan(config: SmConfig, issue: Stimulus) -> Stimulus:
+    """As `warploom.rtl.operands.plan` describes it."""
+    reads = [bool(issue["reads"] >> slot & 1) for slot in range(3)]
+    repeats = [mask_of(reads[slot] and reads[lower] and issue[f"src{slot}"] == issue[f"src{lower}"]
+                       for lower in range(slot)) for slot in range(3)]
+    immediate = [slot == issue["imm_slot"] for slot in range(3)]
+    return {
+        "requests": mask_of(reads[slot] and not repeats[slot] for slot in range(3)),
+        "repeats": {str(slot): repeat for slot, repeat in enumerate(repeats)},
+        "constant": mask_of(not read for read in reads),
+        "immediate": mask_of(immediate),
+        **({"nonzero": mask_of(chosen and issue["imm"] != 0 for chosen in immediate)} if config.has_zero_mask else {}),
+    }
+
+
+def mask_of(bits: Iterable[bool]) -> int:
+    """Bits, the first one lowest, as a mask."""
+    return sum(bit << number for number, bit in enumerate(bits))
 
 
 def stimuli(ports: Ports) -> Iterator[Stimulus]:
@@ -191,7 +217,7 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     """Random instructions, grants and dispatches."""
     ports, checker = Ports(dut), Checker(minimum=4 * CYCLES)
     coverage = Coverage(*points(ports.config))
-    await exercise(ports, stimuli(ports), CollectorCheck(ports, checker, coverage), checker)
+    await exercise(ports, planned(ports.config, stimuli(ports)), CollectorCheck(ports, checker, coverage), checker)
     coverage.finish()
 
 

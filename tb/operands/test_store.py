@@ -43,8 +43,9 @@ REGISTERS = 12
 OPS = (Op.FADD, Op.FFMA, Op.FMAX, Op.MUFU, Op.ST, Op.LATCH)
 """Operations that execute outside the lanes: they return no results here, so registers do not change."""
 
-ELSEWHERE = ("probe", "collector_columns", "operand_columns", "dispatch__control")
-"""Outputs that the bench of the datapath compares, and every lockstep: what is observed, and what lanes do."""
+ELSEWHERE = ("probe", "collector_columns", "operand_columns", "dispatch__control", "delivery", "latch", "memory")
+"""Outputs that the bench of the datapath compares, and every lockstep: what is observed, what lanes do, and what
+windows do with results, of which none come here."""
 
 POINTS = ("taken", "no collector is free", "dispatched", "a pipe without credits", "a read waits", "a constant")
 SEVERAL = ("instructions of several ports", "the first port is not the lowest")
