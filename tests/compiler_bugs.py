@@ -160,7 +160,7 @@ LINK = (
     Bug("callparams:_pieces", "address.offset + index * size", "address.offset", "vectors in parameters of functions"),
     Bug("callparams:_moves", 'instruction.modifiers[-1].startswith("s")', "False",
         "signed narrow parameters of functions"),
-    Bug("initialiser:encode", "start - _masked_byte(leaf, size)", "start", "addresses that are given byte by byte"),
+    Bug("initialiser:_bytes", "range(byte, byte + 1)", "range(1)", "addresses that are given byte by byte"),
     Bug("images:_image", 'if generic and target.space == "const"', "if False",
         "initialisers that point to constant memory"),
 )

@@ -74,11 +74,11 @@ def test_pointers_in_initialisers(module: ptx.Module) -> None:
     pointers = {variable.name: variable.pointers for variable in module.variables if variable.pointers}
     assert pointers == {
         "pointers": (
-            (0, Symbol("matrix", 8), True),
-            (8, Symbol("doubles"), False),
-            (24, Symbol("literals"), True),
+            (0, Symbol("matrix", 8), True, range(8)),
+            (8, Symbol("doubles"), False, range(8)),
+            (24, Symbol("literals"), True, range(8)),
         ),
-        "packed": ((1, Symbol("matrix", 4), True),),
+        "packed": tuple((1 + byte, Symbol("matrix", 4), True, range(byte, byte + 1)) for byte in range(8)),
     }
 
 

@@ -76,13 +76,13 @@ def _image(kernel: Kernel, variables: dict[str, Variable], start: int, end: int,
     for name, variable in variables.items():
         offset = kernel.base[name] - start
         image[offset : offset + len(variable.initial)] = variable.initial
-        for position, symbol, generic in variable.pointers:
+        for position, symbol, generic, part in variable.pointers:
             target = kernel.variables.get(symbol.name)
             if target and target.space in MODULE_SPACES:
                 window = CONST_WINDOW if generic and target.space == "const" else 0
                 address = window + kernel.base[symbol.name] + symbol.offset
-                place = slice(offset + position, offset + position + POINTER_BYTES)
-                image[place] = (address % (1 << 64)).to_bytes(POINTER_BYTES, "little")
+                whole = (address % (1 << 64)).to_bytes(POINTER_BYTES, "little")
+                image[offset + position : offset + position + len(part)] = whole[part.start : part.stop]
             elif symbol.name not in functions:
                 message = f"the initialiser of '{variable.name}' refers to '{symbol.name}', which is not defined here"
                 raise PtxError(message, line=variable.line)

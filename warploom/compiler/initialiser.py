@@ -28,9 +28,13 @@ Value = Immediate | Pointer | tuple["Value", ...]
 """A leaf, or braces."""
 
 
-def encode(value: Value, type_: str, extents: tuple[int, ...]) -> tuple[bytes, tuple[tuple[int, Symbol, bool], ...]]:
-    """The image of an array of `extents` elements, as far as `value` gives it, and the (byte offset, symbol, generic)
-    of every pointer in it; a pointer's bytes are zero in the image.
+Hole = tuple[int, Symbol, bool, range]
+"""A pointer in an image: byte offset, symbol, whether the address is generic, and which bytes of it are there."""
+
+
+def encode(value: Value, type_: str, extents: tuple[int, ...]) -> tuple[bytes, tuple[Hole, ...]]:
+    """The image of an array of `extents` elements, as far as `value` gives it, and every pointer in it; a pointer's
+    bytes are zero in the image.
 
     Raises `PtxError` (without a place) for too many elements, a wrong kind of element, or an image above the limit.
     """
@@ -38,13 +42,14 @@ def encode(value: Value, type_: str, extents: tuple[int, ...]) -> tuple[bytes, t
     if not size:
         raise PtxError(f"a variable of type .{type_} cannot have an initialiser")
     image = bytearray()
-    pointers: dict[tuple[int, Symbol, bool], None] = {}
-    for index, leaf in _leaves(value, extents, 0):
+    pointers: list[Hole] = []
+    for index, given in _leaves(value, extents, 0):
+        leaf = _constant(given)
         start = index * size
         if start >= MAX_IMAGE_BYTES:
             raise PtxError(f"the initialiser is larger than {MAX_IMAGE_BYTES} bytes")
         if isinstance(leaf, Pointer):
-            pointers[(start - _masked_byte(leaf, size), leaf.symbol, leaf.generic)] = None
+            pointers.append((start, leaf.symbol, leaf.generic, _bytes(leaf, size)))
             data = bytes(size)
         else:
             data = literal_bits(leaf, type_).to_bytes(size, "little")
@@ -94,11 +99,18 @@ def _leaves(value: Value, extents: tuple[int, ...], start: int) -> Iterator[tupl
         yield from _leaves(item, extents[1:], start + position * stride)
 
 
-def _masked_byte(pointer: Pointer, size: int) -> int:
-    """Which byte of its pointer an element holds; 0 for a whole pointer."""
+def _constant(leaf: Immediate | Pointer) -> Immediate | Pointer:
+    """The leaf, where the constant WARP_SZ is no symbol."""
+    if isinstance(leaf, Pointer) and leaf == Pointer(Symbol("WARP_SZ", leaf.symbol.offset)):
+        return Immediate("int", 32 + leaf.symbol.offset)
+    return leaf
+
+
+def _bytes(pointer: Pointer, size: int) -> range:
+    """Which bytes of its pointer an element holds: all of them, or one that the mask selects."""
     if not pointer.mask and size == POINTER_BYTES:
-        return 0
+        return range(POINTER_BYTES)
     byte = max(pointer.mask.bit_length() - 1, 0) // 8
     if size != 1 or pointer.mask != 0xFF << 8 * byte:
         raise PtxError(f"an address cannot initialise an element of {size} bytes")
-    return byte
+    return range(byte, byte + 1)

@@ -24,7 +24,7 @@ def unset(kernel: Kernel, module: Iterable[Variable]) -> set[str]:
     if not names:
         return set()
     used = {symbol.name for item in kernel.body if isinstance(item, Instruction) for symbol in _symbols(item)}
-    pointed = {symbol.name for v in kernel.variables.values() for _, symbol, _ in v.pointers}
+    pointed = {symbol.name for v in kernel.variables.values() for _, symbol, *_ in v.pointers}
     if not names & (used | pointed):
         return set()
     uses = _Uses(names, names & pointed)

@@ -111,7 +111,7 @@ class Registers:
 class Variable:
     """A variable of any space. `type` is that of an element (``b8``, ``f32``...), `dimensions` () for a scalar,
     (0,) for an extern array without size. `initial` is its image as far as it is given; `pointers` lists
-    (byte offset, symbol, generic) of addresses inside it that the linker fills in."""
+    (byte offset, symbol, generic, which bytes of it) of addresses inside it that the linker fills in."""
 
     space: str  # global, shared, local, const, param
     type: str
@@ -121,7 +121,7 @@ class Variable:
     dimensions: tuple[int, ...] = ()
     vector: int = 1
     initial: bytes = b""
-    pointers: tuple[tuple[int, Symbol, bool], ...] = ()
+    pointers: tuple[tuple[int, Symbol, bool, range], ...] = ()
     extern: bool = False
 
     @property

@@ -1,0 +1,63 @@
+"""What each thread answers to a few lines of PTX whose meaning is easily missed, and what is an error there."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import warploom
+from warploom.arch.errors import PtxError
+
+PTX = """\
+.version 8.7
+.target sm_90
+.address_size 64
+{variables}
+.visible .entry k(.param .u64 out, .param .align 8 .b8 pair[16]) {{
+.reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<8>; .reg .b64 %d<4>; .reg .u32 %t; .reg .u64 %o;
+.shared .align 8 .b8 tile[16];
+ld.param.u64 %o, [out]; mov.u32 %t, %tid.x; mad.wide.u32 %o, %t, 16, %o;
+mov.u32 %r0, 0; mov.u32 %r1, 0; mov.u64 %d0, 0; mov.u64 %d1, 0;
+{lines}
+ret;
+}}
+"""
+WORDS = "\nst.global.v2.u32 [%o], {%r0, %r1};"
+LONG = "\nst.global.v2.u64 [%o], {%d0, %d1};"
+
+
+def answers(folder: Path, lines: str, variables: str = "") -> np.ndarray:
+    """Two 64-bit words of each of 32 threads."""
+    path = folder / "k.ptx"
+    path.write_text(PTX.format(lines=lines, variables=variables))
+    gpu = warploom.Gpu("small", timing=False)
+    out = gpu.zeros((32, 2), np.uint64)
+    gpu.module(path)["k"][1, 32](out, bytes(16))
+    return out.numpy()
+
+
+def masked(*bytes_: int) -> str:
+    return ", ".join(f"{0xFF << 8 * byte:#x}(foo)" for byte in bytes_)
+
+
+IMAGES = {
+    "some bytes of an address": (f".u8 v[8] = {{{masked(3, 0)}, 5, 6, 7, 8, 9, 10}}", 0x0A09080706050410),
+    "bytes of an address, the highest first": (f".u8 v[8] = {{{masked(7, 6, 5, 4, 3, 2, 1, 0)}}}", 0x0403021000000000),
+    "a whole address": (".u64 v = foo", 0x10020304),
+    "WARP_SZ": (".u32 v[2] = {WARP_SZ, WARP_SZ+1}", 32 | 33 << 32),
+}
+
+
+@pytest.mark.parametrize(("variable", "image"), IMAGES.values(), ids=IMAGES)
+def test_initialised_memory(tmp_path, variable, image):
+    """The address of `foo` is 0x10020304, and nothing before or after the variable changes."""
+    variables = (".global .u8 gap[0x20304]; .global .u32 foo; .global .align 8 .u64 before = 0x1111; "
+                 f".global .align 8 {variable}; .global .align 8 .u64 after = 0x2222;")
+    lines = "ld.global.u64 %d0, [v]; ld.global.u64 %d2, [v+8]; ld.global.u64 %d3, [v+-8]; add.u64 %d1, %d2, %d3;"
+    assert answers(tmp_path, lines + LONG, variables).tolist() == [[image, 0x3333]] * 32
+
+
+@pytest.mark.parametrize("initial", [".u16 v = foo", ".u32 v = 0xff(foo)", ".u8 v = 0x0ff0(foo)"])
+def test_a_part_of_an_address_is_one_byte(tmp_path, initial):
+    with pytest.raises(PtxError, match="an address cannot initialise an element of"):
+        answers(tmp_path, "", f".global .u32 foo; .global {initial};")
