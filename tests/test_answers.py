@@ -36,6 +36,24 @@ def answers(folder: Path, lines: str, variables: str = "") -> np.ndarray:
     return out.numpy()
 
 
+ANSWERS = {
+    "p and q of setp, whose guard is q": (
+        "setp.ne.u32 %p1, %t, 99; setp.eq.u32 %p2, %t, 99;\n"
+        "@!%p2 setp.eq.and.u32 %p1|%p2, %t, 77, %p1; selp.u32 %r0, 1, 0, %p1; selp.u32 %r1, 1, 0, %p2;",
+        lambda t: (0, 1)),
+    "p and q of setp, whose guard is p": (
+        "setp.lt.u32 %p1, %t, 20; setp.lt.u32 %p2, %t, 10;\n"
+        "@%p1 setp.eq.and.u32 %p1|%p2, %t, 7, %p2; selp.u32 %r0, 1, 0, %p1; selp.u32 %r1, 1, 0, %p2;",
+        lambda t: (int(t == 7), int(t < 10 and t != 7))),
+}
+
+
+@pytest.mark.parametrize(("lines", "expected"), ANSWERS.values(), ids=ANSWERS)
+def test_words_of_each_thread(tmp_path, lines, expected):
+    found = answers(tmp_path, lines + WORDS)[:, 0]
+    assert found.tolist() == [low | high << 32 for low, high in map(expected, range(32))]
+
+
 def masked(*bytes_: int) -> str:
     return ", ".join(f"{0xFF << 8 * byte:#x}(foo)" for byte in bytes_)
 

@@ -309,8 +309,21 @@ class Emitter:
                 self.nodes.remove(node)
 
     def _resolve_aliases(self) -> None:
-        """Redirect each write of a register that a later node still reads to a local one, moved at the very end."""
-        later: set[VirtualRegister] = set()
+        """Redirect each write of a register that a later node still reads to a local one, moved at the very end. The
+        moves read the guard, too."""
+        moves = self._redirected(set())
+        if not moves:
+            return
+        last = self.nodes[-1]
+        assert isinstance(last, Node)
+        if last.guard is not None:
+            moves += self._redirected({last.guard})
+        for move in sorted(moves, key=lambda move: (move.pdst is not None, move.pdst == last.guard)):  # the guard last
+            move.guard, move.guard_not, move.line = last.guard, last.guard_not, last.line
+            self.nodes.append(move)
+
+    def _redirected(self, later: set[VirtualRegister]) -> list[Node]:
+        """The moves of the results that a later node reads, or that are in `later`; their nodes write local ones."""
         moves: list[Node] = []
         for node in reversed([n for n in self.nodes if isinstance(n, Node)]):
             if node.dst in later and not node.dst.local:
@@ -321,10 +334,4 @@ class Emitter:
                                   modifiers={"lut": A}))
                 node.pdst = moved
             later.update(node.reads)
-        if not moves:
-            return
-        last = self.nodes[-1]
-        assert isinstance(last, Node)
-        for move in sorted(moves, key=lambda move: move.pdst is not None):  # the guard itself may be among the results
-            move.guard, move.guard_not, move.line = last.guard, last.guard_not, last.line
-            self.nodes.append(move)
+        return moves
