@@ -45,6 +45,9 @@ ANSWERS = {
         "setp.lt.u32 %p1, %t, 20; setp.lt.u32 %p2, %t, 10;\n"
         "@%p1 setp.eq.and.u32 %p1|%p2, %t, 7, %p2; selp.u32 %r0, 1, 0, %p1; selp.u32 %r1, 1, 0, %p2;",
         lambda t: (int(t == 7), int(t < 10 and t != 7))),
+    "16 bits of a special register": (
+        "mov.u16 %h0, %lanemask_ge; cvt.u32.u16 %r0, %h0; cvt.s32.s16 %r1, %lanemask_ge;",
+        lambda t: ((0xFFFF << t) & 0xFFFF, (0xFFFF << t & 0xFFFF) - (t < 16) * (1 << 16) & 0xFFFFFFFF)),
 }
 
 
@@ -52,6 +55,11 @@ ANSWERS = {
 def test_words_of_each_thread(tmp_path, lines, expected):
     found = answers(tmp_path, lines + WORDS)[:, 0]
     assert found.tolist() == [low | high << 32 for low, high in map(expected, range(32))]
+
+
+def test_16_bits_of_an_address(tmp_path):
+    lines = "mov.u16 %h0, v; cvt.u32.u16 %r0, %h0;"
+    assert (answers(tmp_path, lines + WORDS, ".global .u8 gap[0x12344]; .global .u32 v;")[:, 0] == 0x2344).all()
 
 
 def masked(*bytes_: int) -> str:

@@ -24,7 +24,7 @@ from warploom.compiler.ir import (
 )
 from warploom.compiler.literals import immediate_words
 from warploom.compiler.symbols import SPECIALS, address_of, as_written
-from warploom.compiler.truth import A, B, C
+from warploom.compiler.truth import AND, A, B, C
 
 Words = tuple[Operand, ...]
 """A value as one word, or as two, low first."""
@@ -179,16 +179,20 @@ class Emitter:
         return self.words(operand, type_)[0]
 
     def _symbol(self, symbol: ptx.Symbol, type_: str) -> Words:
-        wide = width(type_) == 64
+        bits = width(type_)
         specials = SPECIALS.get(symbol.name)
         if specials is not None:
             read = [self.op(Op.S2R, special=special) for special in specials]
-            return tuple([*read, None][:2]) if wide else (read[0],)
+            return tuple([*read, None][:2]) if bits == 64 else (self._narrow(read[0], bits),)
         value = 32 if symbol.name == "WARP_SZ" else address_of(self.function, symbol)
         if value is None:
             self.fail(f"{as_written(symbol.name)} is neither a variable of this kernel nor a special register that is "
                       "supported")
-        return (constant(value), constant(value >> 32)) if wide else (constant(value),)
+        return (constant(value), constant(value >> 32)) if bits == 64 else (constant(value & (1 << bits) - 1),)
+
+    def _narrow(self, word: VirtualRegister, bits: int) -> VirtualRegister:
+        """The low bits of a word, zero-extended."""
+        return word if bits == 32 else self.logic(AND, word, constant((1 << bits) - 1))
 
     def predicate(self, operand: ptx.Operand) -> Predicate:
         """A predicate source: `p`, `!p`, or a constant."""

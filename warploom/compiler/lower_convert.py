@@ -42,7 +42,7 @@ def source(e: Emitter, operand: ptx.Operand, type_: str) -> Words:
     """A source as the value of its type in one word (two for 64 bits); the register may be wider."""
     if not isinstance(operand, ptx.Register):
         words = e.words(operand, type_)
-        return (canonical(e, words[0], type_),) if len(words) == 1 else words
+        return (canonical(e, words[0], type_),) if len(words) == 1 and is_signed(type_) else words
     declared = e.register_width(operand)
     if declared < width(type_) or (declared != width(type_) and type_ in FLOATS):
         e.fail(f"{as_written(operand.name)} has {declared} bits where .{type_} is required")
