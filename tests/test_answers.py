@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import warploom
-from warploom.arch.errors import PtxError
+from warploom.arch.errors import ExecutionError, PtxError
 
 PTX = """\
 .version 8.7
@@ -45,6 +45,14 @@ ANSWERS = {
         "setp.lt.u32 %p1, %t, 20; setp.lt.u32 %p2, %t, 10;\n"
         "@%p1 setp.eq.and.u32 %p1|%p2, %t, 7, %p2; selp.u32 %r0, 1, 0, %p1; selp.u32 %r1, 1, 0, %p2;",
         lambda t: (int(t == 7), int(t < 10 and t != 7))),
+    "activemask under a guard": (
+        "setp.lt.u32 %p1, %t, 5; @%p1 activemask.b32 %r0;", lambda t: (0x1F * (t < 5), 0)),
+    "elect of lanes that have not exited": (
+        "setp.lt.u32 %p1, %t, 2; @%p1 exit; elect.sync %r0|%p2, 0xffffffff; selp.u32 %r1, 7, 0, %p2;",
+        lambda t: (2 * (t > 1), 7 * (t == 2))),
+    "elect of some lanes": (
+        "setp.ge.u32 %p1, %t, 9; @%p1 elect.sync %r0|%p2, 0xfffffe00; @%p1 selp.u32 %r1, 7, 0, %p2;",
+        lambda t: (9 * (t > 8), 7 * (t == 9))),
     "16 bits of a special register": (
         "mov.u16 %h0, %lanemask_ge; cvt.u32.u16 %r0, %h0; cvt.s32.s16 %r1, %lanemask_ge;",
         lambda t: ((0xFFFF << t) & 0xFFFF, (0xFFFF << t & 0xFFFF) - (t < 16) * (1 << 16) & 0xFFFFFFFF)),
@@ -87,3 +95,9 @@ def test_initialised_memory(tmp_path, variable, image):
 def test_a_part_of_an_address_is_one_byte(tmp_path, initial):
     with pytest.raises(PtxError, match="an address cannot initialise an element of"):
         answers(tmp_path, "", f".global .u32 foo; .global {initial};")
+
+
+def test_elect_waits_for_the_lanes_of_its_mask(tmp_path):
+    lines = "setp.lt.u32 %p1, %t, 4; @%p1 bra A;\nelect.sync %r0|%p2, 0xffffffff;\nA: add.u32 %r0, %r0, 1;"
+    with pytest.raises(ExecutionError, match="lane 0 of its warp has to execute this instruction"):
+        answers(tmp_path, lines + WORDS)

@@ -32,7 +32,7 @@ def read_special(
     """The register in each thread, uint32, of a shape that broadcasts to (warps, 32).
 
     `blocks` and `warps` are linear block numbers and warp numbers in the block; `shared_bytes` the block's static
-    shared memory, `active` the masks of active lanes, `clock` the value of the clocks, 64 bits.
+    shared memory, `active` the masks of executing lanes, `clock` the value of the clocks, 64 bits.
     """
     if special <= Special.TID_Z:
         return coordinates(warps[:, None].astype(np.uint32) * np.uint32(32) + LANE, launch.block)[special]

@@ -171,10 +171,10 @@ class Steps:
         shared_bytes = self._program.shared_bytes
 
         def step(group: Group) -> None:
-            state, warps = group.state, group.warps
+            state, warps, lanes = group.state, group.warps, executing(group)
             words = read_special(i.special, launch, state.blocks[warps], state.warps[warps], shared_bytes=shared_bytes,
-                                 active=to_masks(group.lanes), clock=self.clock)
-            finish(group, executing(group), Outcome(words))
+                                 active=to_masks(group.lanes if lanes is None else lanes), clock=self.clock)
+            finish(group, lanes, Outcome(words))
 
         return step
 

@@ -86,10 +86,11 @@ def active_mask(e: Emitter) -> None:
 
 @lowers("elect", types=(None,), supports=".sync")
 def elect(e: Emitter) -> None:
-    """elect.sync: the lowest lane of the mask."""
+    """elect.sync: the lowest lane of the mask that executes it."""
     e.choose({"sync": True})
     d, members = e.operands(2)
     (lane,), elected = _pair(e, d, "b32")
-    leader = e.op(Op.ISUB, constant(31), e.op(Op.FLO, e.op(Op.BREV, e.word(members, "b32"))))
+    present = e.op(Op.VOTE, e.word(members, "b32"), vote=Vote.BALLOT, sync=True)
+    leader = e.op(Op.ISUB, constant(31), e.op(Op.FLO, e.op(Op.BREV, present)))
     e.emit(Op.ISETP, None, leader, e.op(Op.S2R, special=Special.LANEID), pdst=elected, cond=Cond.EQ)
     e.move((lane,), (leader,))
