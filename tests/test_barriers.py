@@ -246,6 +246,55 @@ def test_a_count_is_of_warps_of_which_some_lanes_may_have_exited():
     complete(counted(20), block(128))
 
 
+def test_a_barrier_with_a_count_starts_anew_for_each_set_of_warps():
+    """Warp 3 comes long after the three others, of which one waits for it."""
+    asm = Assembler()
+    asm.op(Op.S2R, 0, special=Special.WARPID)
+    asm.op(Op.ISETP, RZ, 0, Imm(3), cond=Cond.EQ, pdst=1)
+    asm.branch("late", guard=1, reconverge="meet")
+    asm.label("meet")
+    asm.op(Op.BAR, imm=1, count=64)
+    asm.op(Op.MOV, 5, Imm(9))
+    asm.op(Op.EXIT)
+    asm.label("late")
+    for _ in range(20):
+        asm.op(Op.MOV, 4, Imm(1))
+    asm.branch("meet")
+    execution = complete(asm, block(128))
+    assert all((execution.final_registers(number, warp)[5] == 9).all() for number, warp in np.ndindex(2, 4))
+
+
+@pytest.mark.parametrize("count", [32, 64, 96, 192])
+@pytest.mark.parametrize("vote", [Vote.ALL, Vote.ANY, Vote.POPC])
+def test_a_vote_is_over_the_threads_of_one_count(count, vote):
+    """Six warps of a block, of which the first, alone, votes true in all threads; sets are of adjacent warps."""
+    asm = Assembler()
+    asm.op(Op.S2R, 0, special=Special.TID_X)
+    asm.op(Op.ISETP, RZ, 0, Imm(32), cond=Cond.LT, pdst=1)
+    asm.op(Op.BARRED, 3 if vote is Vote.POPC else RZ, imm=2, count=count, vote=vote, psrc=1,
+           pdst=7 if vote is Vote.POPC else 2)
+    asm.op(Op.SEL, 4, RZ, Imm(1), psrc=2, psrc_not=True)
+    asm.op(Op.EXIT)
+    execution = complete(asm, block(192))
+    register, first = (3, 32) if vote is Vote.POPC else (4, vote is Vote.ANY or count == 32)
+    for number, warp in np.ndindex(2, 6):
+        expected = first if warp < count // 32 else 0
+        assert (execution.final_registers(number, warp)[register] == expected).all()
+
+
+@pytest.mark.parametrize("counts", [(0, 64), (64, 0)])
+def test_of_different_counts_at_one_barrier_the_largest_holds(counts):
+    """Warps 0 and 1 meet there; the two others wait for them elsewhere."""
+    asm = Assembler()
+    asm.op(Op.S2R, 0, special=Special.WARPID)
+    for warp, count in enumerate(counts):
+        asm.op(Op.ISETP, RZ, 0, Imm(warp), cond=Cond.EQ, pdst=warp)
+        asm.op(Op.BAR, imm=1, count=count, guard=warp)
+    asm.op(Op.BAR)
+    asm.op(Op.EXIT)
+    complete(asm, block(128))
+
+
 @pytest.mark.parametrize("threads", [20, 32])
 def test_strict_barriers_wait_for_everyone(threads):
     who = "part of warp 0" if threads == 20 else "part (3 of 4 warps)"

@@ -22,7 +22,7 @@ def leaving(program: tuple[Instruction, ...]) -> np.ndarray:
 
 class Barriers:
     """A barrier completes when enough warps of its block have arrived: all that have not exited, with `strict` all, or
-    as many as it counts. A warp arrives as a whole."""
+    as many as it counts; it then starts anew. A warp arrives as a whole."""
 
     def __init__(self, state: ResidentWarps, warps_per_block: int, strict: bool) -> None:
         self._state, self._warps_per_block, self._strict = state, warps_per_block, strict
@@ -30,6 +30,15 @@ class Barriers:
         self._count = np.zeros(len(state), np.int32)
         self.arrived_at = np.zeros(len(state), np.int32)
         self.votes = np.zeros((len(state), 32), bool)
+
+    def turns(self, warps: np.ndarray, threads: int) -> list[np.ndarray]:
+        """Warps that come to a barrier instruction together, in the sets that arrive one after the other: where it
+        counts threads, one warp of each block at a time, so that it may complete between two of them."""
+        if not threads:
+            return [warps]
+        blocks = warps // self._warps_per_block
+        place = np.arange(len(warps)) - np.searchsorted(blocks, blocks)
+        return [warps[place == turn] for turn in range(place.max(initial=-1) + 1)]
 
     def arrive(self, warps: np.ndarray, pc: int, number: int, threads: int) -> np.ndarray:
         """Warps arrive at a barrier instruction; `threads` completes it (0: the whole block). Returns the warps that

@@ -272,7 +272,8 @@ class Steps:
                 skipped = group if i.op is Op.BAR else Group(state, group.warps[~here])
                 finish(skipped, lanes if i.op is Op.BAR else lanes[~here], Outcome())
             stack.advance(group.warps[~here], pc + 1)
-            self._release(state, self.barriers.arrive(group.warps[here], pc, i.imm, i.count))
+            for warps in self.barriers.turns(group.warps[here], i.count):
+                self._release(state, self.barriers.arrive(warps, pc, i.imm, i.count))
 
         return step
 
