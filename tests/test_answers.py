@@ -24,6 +24,8 @@ ret;
 """
 WORDS = "\nst.global.v2.u32 [%o], {%r0, %r1};"
 LONG = "\nst.global.v2.u64 [%o], {%d0, %d1};"
+LINE = 10
+"""Line of the file that holds the first of `lines`, where there are no variables."""
 
 
 def answers(folder: Path, lines: str, variables: str = "") -> np.ndarray:
@@ -95,6 +97,35 @@ def test_initialised_memory(tmp_path, variable, image):
 def test_a_part_of_an_address_is_one_byte(tmp_path, initial):
     with pytest.raises(PtxError, match="an address cannot initialise an element of"):
         answers(tmp_path, "", f".global .u32 foo; .global {initial};")
+
+
+MISALIGNED = {
+    "ld.global.u64 %d0, [%o+4];": ("load", 8, 4), "st.global.u64 [%o+4], %d0;": ("store", 8, 4),
+    "ld.global.v4.u32 {%r0, %r1, %r2, %r3}, [%o+8];": ("load", 16, 8),
+    "ld.global.v2.u64 {%d0, %d1}, [%o+8];": ("load", 16, 8),
+    "st.global.v2.u8 [%o+1], {%h0, %h1};": ("store", 2, 1),
+    "add.u64 %d0, %o, 1; atom.global.cas.b16 %h0, [%d0], 1, 2;": ("load", 4, 1),
+}
+
+
+@pytest.mark.parametrize(("lines", "access"), MISALIGNED.items(), ids=list(MISALIGNED))
+@pytest.mark.parametrize("first", [0, 11])
+def test_a_whole_access_is_aligned(tmp_path, lines, access, first):
+    """Of the threads from `first` on, the others exit; the first is named."""
+    kind, size, offset = access
+    with pytest.raises(ExecutionError) as caught:
+        answers(tmp_path, f"setp.lt.u32 %p1, %t, {first}; @%p1 exit;\n{lines}")
+    place = f"k.ptx:{LINE + 1}: thread ({first}, 0, 0) of block (0, 0, 0): {kind} of {size} bytes at "
+    address = 0x700000000000 + 16 * first + offset
+    assert str(caught.value).endswith(f"{place}{address:#x}: the address must be a multiple of {size}")
+
+
+@pytest.mark.parametrize("lines", [
+    "ld.param.u64 %d0, [pair+4];", "ld.param.v2.u32 {%r0, %r1}, [pair+4];", "mov.u32 %r0, 4; ld.shared.u64 %d0, [%r0];",
+])
+def test_known_addresses_are_checked_too(tmp_path, lines):
+    with pytest.raises(ExecutionError, match=rf"k.ptx:{LINE}: .* load of 8 bytes at 0x\w+: .* multiple of 8"):
+        answers(tmp_path, lines)
 
 
 def test_elect_waits_for_the_lanes_of_its_mask(tmp_path):

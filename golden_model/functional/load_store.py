@@ -34,6 +34,7 @@ class LoadStore:
 
     def __init__(self, program: Program, launch: Launch, memory: Memory) -> None:
         self._program, self._launch, self._memory = program, launch, memory
+        self._alignments = dict(program.alignments)
         self.console = Console(launch, memory)
 
     def prepare(self, pc: int, i: Instruction) -> Callable[..., tuple[Outcome, Addressed]]:
@@ -42,6 +43,7 @@ class LoadStore:
         size = i.access.size if i.op in (Op.LD, Op.ST) else np.dtype(atomics.KINDS[i.dst_type]).itemsize
         bodies: dict[Op, Callable[..., Outcome]] = {Op.LD: self._load, Op.ST: self._store}
         body = bodies.get(i.op, partial(self._atomic, pc))
+        alignment = max(self._alignments.get(pc, 1), size)
         low, high, *values = _slots(i)
         console = is_console(i)
         named = np.array([[i.space]], np.uint8)
@@ -50,11 +52,12 @@ class LoadStore:
             address = _address(i, given[low], given[high], len(group.warps))
             operands = [given[slot] for slot in values]
             address, spaces = Memory.resolve(address) if i.space is Space.GENERIC else (address, named)
-            parts = self._parts(i, group, lanes, address=address, spaces=spaces, size=size)
+            parts = self._parts(i, group, lanes, address=address, spaces=spaces, size=size, alignment=alignment)
             try:
                 outcome = self._tell(i, group, lanes, operands[0]) if console else body(i, parts, operands, group)
             except Fault as fault:
-                place = "" if console else f"{NAMES[i.op]} of {size} bytes at {int(address.flat[fault.position]):#x}: "
+                what = f"{NAMES[i.op]} of {alignment} bytes at {int(address.flat[fault.position]):#x}"
+                place = "" if console else f"{what}: "
                 raise thread_error(self._program, self._launch, pc, group, position=fault.position,
                                    what=place + fault.why) from None
             spaces = np.broadcast_to(spaces, address.shape)
@@ -65,7 +68,7 @@ class LoadStore:
 
     def _parts(
         self, i: Instruction, group: Group, lanes: np.ndarray | None, *, address: np.ndarray, spaces: np.ndarray,
-        size: int,
+        size: int, alignment: int,
     ) -> Iterator[Part]:
         """The accesses to each space."""
         present = [i.space]
@@ -79,7 +82,7 @@ class LoadStore:
             flat = _pick(address, where)
             home = _pick(np.broadcast_to(self._home(space, group), address.shape), where)
             try:
-                index = self._memory.locate(space, flat, size, home, write=i.op is not Op.LD)
+                index = self._memory.locate(space, flat, size, home, alignment=alignment, write=i.op is not Op.LD)
             except Fault as fault:  # a position among all lanes, not among those of this part
                 fault.position = fault.position if where is None else int(where[fault.position])
                 raise

@@ -169,18 +169,20 @@ class Memory:
                 spaces[window == np.uint64(base)] = space
         return np.where(spaces == Space.GLOBAL, address, address & OFFSET), spaces
 
-    def locate(self, space: Space, address: np.ndarray, size: int, home: np.ndarray, *, write: bool) -> np.ndarray:
+    def locate(
+        self, space: Space, address: np.ndarray, size: int, home: np.ndarray, *, alignment: int, write: bool
+    ) -> np.ndarray:
         """Indices into `words(space, size)` of byte addresses (n,) uint64.
 
         `home` (n,) is the start of each thread's shared or local memory. Raises `Fault` for an address outside the
-        space, one that is not a multiple of `size`, or a write to read-only memory.
+        space, one that is not a multiple of `alignment` (at least `size`), or a write to read-only memory.
         """
         if write and space in (Space.CONST, Space.PARAM):
             raise Fault(0, f"{space.name.lower()} memory is read-only")
-        if size > 1:
-            odd = address & np.uint64(size - 1)
+        if alignment > 1:
+            odd = address & np.uint64(alignment - 1)
             if odd.any():
-                raise Fault(int(odd.argmax()), f"the address must be a multiple of {size}")
+                raise Fault(int((odd > 0).argmax()), f"the address must be a multiple of {alignment}")
         if space is Space.GLOBAL:
             offset = self._global_offset(address, size)
         else:

@@ -52,6 +52,8 @@ class Program:
     image of `.const` variables, `globals` that of `.global` variables, loaded at `memory_map.GLOBALS_BASE`; both with
     initial values. `module` lists the variables in these images. `max_threads` is the block size given by `.maxntid`, 0
     without it. `hints` change no result.
+    `alignments` are (instruction, bytes) of loads and stores that are the first part of a larger access, of 64 bits
+    or a vector: the alignment of its address, which execution checks.
     `last_reads` are, for renaming, the slots of each instruction that read a register for the last time: a mask.
     """
 
@@ -69,6 +71,7 @@ class Program:
     max_threads: int = 0
     hints: Hints = Hints()
     unallocated: int = 0
+    alignments: tuple[tuple[int, int], ...] = ()
     order_hints: tuple[tuple[int, int], ...] = ()
     last_reads: tuple[int, ...] = ()
 

@@ -220,10 +220,11 @@ class Emitter:
         return self.function.new_pair(local=True)
 
     def emit(self, op: Op, dst: VirtualRegister | None, *src: Operand, pdst: VirtualRegister | None = None,
-             psrc: Predicate = (None, False), imm: int = 0, target: str | None = None, **modifiers: Any) -> None:
+             psrc: Predicate = (None, False), imm: int = 0, target: str | None = None, alignment: int = 1,
+             **modifiers: Any) -> None:
         """Append a node; constants beyond the one that fits an instruction are moved to registers first."""
         self._append(op, dst, self._encodable(op, src), pdst=pdst, psrc=psrc[0], psrc_not=psrc[1], imm=imm,
-                     target=target, modifiers=modifiers)
+                     target=target, alignment=alignment, modifiers=modifiers)
 
     def op(self, op: Op, *src: Operand, **fields: Any) -> VirtualRegister:
         """Append a node with a fresh local result, and return that."""

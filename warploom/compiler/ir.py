@@ -98,7 +98,8 @@ class Node:
 
     `modifiers` has only entries that `isa.MODIFIERS` allows for `op` and differ from the default. `imm` is the signed
     byte offset of a memory node or the barrier number; `target` is the label of a BRA; `line` is the PTX line. The
-    immediate slot and the reconvergence point are filled in by the back end.
+    immediate slot and the reconvergence point are filled in by the back end. `alignment` is that of the address of a
+    PTX access in bytes, at its first part if it has several nodes.
     """
 
     op: Op
@@ -113,6 +114,7 @@ class Node:
     target: str | None = None
     modifiers: dict[str, Any] = field(default_factory=dict)
     line: int = 0
+    alignment: int = 1
 
     @property
     def reads(self) -> list[VirtualRegister]:

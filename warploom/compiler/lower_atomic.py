@@ -71,7 +71,7 @@ def _swap_half(e: Emitter, dst: VirtualRegister | None, target: Place, compare: 
     address = e.op(Op.IADD, target.words[0], constant(target.offset), pdst=(carry := e.temp_predicate()))
     upper = constant(-1) if target.offset < 0 else None
     high = e.op(Op.IADD, target.words[1], upper, psrc=(carry, False)) if target.wide else None
-    word = Place(target.space, (e.logic(AND, address, constant(-4)), high), 0)
+    word = Place(target.space, (e.logic(AND, address, constant(~2)), high), 0)  # an odd address stays illegal
     places = e.op(Op.SHF, None, e.logic(AND, address, constant(2)), constant(3))
     field = e.op(Op.SHF, None, constant(0xFFFF), places)
     moved = e.op(Op.SHF, None, new, places)

@@ -4,7 +4,8 @@ The machine serves a warp's memory instructions in order, so .volatile, .relaxed
 plain instruction, and cache operators have no effect that a program can see.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from warploom.arch.isa import Op
 from warploom.arch.modifiers import Access, Space
@@ -26,11 +27,13 @@ SUPPORTS = "8- to 64-bit types, .v2 and .v4, in every state space or generic, wi
 
 @dataclass(frozen=True)
 class Place:
-    """A resolved address: its register words (None: zero) and byte offset in a state space."""
+    """A resolved address: its register words (None: zero) and byte offset in a state space, and the alignment of an
+    access that is lowered to several parts."""
 
     space: Space
     words: Words
     offset: int
+    alignment: int = 1
 
     @property
     def wide(self) -> bool:
@@ -41,6 +44,11 @@ class Place:
     def slots(self) -> Words:
         """Operand slots 0 and 1 of the memory instruction."""
         return (self.words[0], self.words[1] if self.wide else None)
+
+    def part(self, at: int) -> dict[str, Any]:
+        """Fields of the machine instruction for the part of the access that begins at its byte `at`."""
+        return {"imm": self.offset + at, "space": self.space, "wide": self.wide,
+                "alignment": 1 if at else self.alignment}
 
 
 def drop_hints(e: Emitter) -> None:
@@ -97,9 +105,10 @@ def load(e: Emitter) -> None:
     """ld: one machine load per word; sub-words are extended by their type."""
     drop_hints(e)
     d, address = e.operands(2)
-    source = place(e, address)
-    for number, item in enumerate(_elements(e, d)):
-        at = source.offset + number * ptx.TYPE_BYTES[e.type]
+    items = _elements(e, d)
+    source = _whole(e, address, len(items))
+    for number, item in enumerate(items):
+        at = number * ptx.TYPE_BYTES[e.type]
         if width(e.type) == 64:
             low, high = e.destination(item, e.type)
             _load_word(e, source, at, low)
@@ -110,13 +119,21 @@ def load(e: Emitter) -> None:
             lower_convert.put(e, item, (word,), e.type)
 
 
-def _load_word(e: Emitter, source: Place, offset: int, dst: VirtualRegister | None) -> None:
-    known = source.space is Space.PARAM and source.words == (None, None)
+def _whole(e: Emitter, address: ptx.Operand, elements: int) -> Place:
+    """The place of an access of so many elements. If it has several parts, the first checks the alignment of all."""
+    size = ptx.TYPE_BYTES[e.type]
+    is_one = elements == 1 and size <= 4
+    return replace(place(e, address), alignment=1 if is_one else elements * size)
+
+
+def _load_word(e: Emitter, source: Place, at: int, dst: VirtualRegister | None) -> None:
+    offset = source.offset + at
+    known = source.space is Space.PARAM and source.words == (None, None) and source.offset % source.alignment == 0
     if known and width(e.type) >= 32 and e.function.has_parameter_word(offset):
         e.emit(Op.MOV, dst, Param(offset))
         return
     access = ACCESSES[min(width(e.type), 32)][e.type[0] == "s"]
-    e.emit(Op.LD, dst, *source.slots, imm=offset, space=source.space, access=access, wide=source.wide)
+    e.emit(Op.LD, dst, *source.slots, access=access, **source.part(at))
 
 
 @lowers("st", types=SCALARS, supports=SUPPORTS)
@@ -124,12 +141,13 @@ def store(e: Emitter) -> None:
     """st: one machine store per word; the register may be wider than the type."""
     drop_hints(e)
     address, value = e.operands(2)
-    target = place(e, address)
+    items = _elements(e, value)
+    target = _whole(e, address, len(items))
     access = ACCESSES[min(width(e.type), 32)][0]
-    for number, item in enumerate(_elements(e, value)):
+    for number, item in enumerate(items):
         for index, word in enumerate(_stored(e, item)):
-            at = target.offset + number * ptx.TYPE_BYTES[e.type] + 4 * index
-            e.emit(Op.ST, None, *target.slots, word, imm=at, space=target.space, access=access, wide=target.wide)
+            at = number * ptx.TYPE_BYTES[e.type] + 4 * index
+            e.emit(Op.ST, None, *target.slots, word, access=access, **target.part(at))
 
 
 def _stored(e: Emitter, item: ptx.Operand) -> Words:

@@ -70,8 +70,9 @@ def _into_offset(node: Node, value: int) -> None:
 def _load_of_parameter(function: Function, node: Node) -> None:
     """A whole word of the parameter bank at a known offset is an operand, not a memory access."""
     is_word = node.modifiers.get("access") is Access.B32 and node.modifiers.get("space") is Space.PARAM
-    if is_word and node.src[0] is None and function.has_parameter_word(node.imm):
-        node.op, node.src, node.imm, node.modifiers = Op.MOV, [Param(node.imm), None, None], 0, {}
+    whole = function.has_parameter_word(node.imm) and node.imm % node.alignment == 0
+    if is_word and node.src[0] is None and whole:
+        node.op, node.src, node.imm, node.modifiers, node.alignment = Op.MOV, [Param(node.imm), None, None], 0, {}, 1
 
 
 def _dead(nodes: list[Node]) -> set[Node]:
