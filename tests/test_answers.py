@@ -99,6 +99,15 @@ def test_a_part_of_an_address_is_one_byte(tmp_path, initial):
         answers(tmp_path, "", f".global .u32 foo; .global {initial};")
 
 
+@pytest.mark.parametrize("store", [
+    "st.global.v2.u32 [%d2+0x7ffffffc], {3, 4};", "mov.u64 %d3, 0x400000003; st.global.u64 [%d2+0x7ffffffc], %d3;",
+])
+def test_offsets_up_to_32_bits(tmp_path, store):
+    load = "ld.global.v2.u32 {%r0, %r1}, [%d2+0x7ffffffc]; add.u32 %r0, %r0, 1;"
+    found = answers(tmp_path, f"sub.u64 %d2, %o, 0x7ffffffc; {store} {load}{WORDS}")
+    assert (found[:, 0] == 4 | 4 << 32).all()
+
+
 MISALIGNED = {
     "ld.global.u64 %d0, [%o+4];": ("load", 8, 4), "st.global.u64 [%o+4], %d0;": ("store", 8, 4),
     "ld.global.v4.u32 {%r0, %r1, %r2, %r3}, [%o+8];": ("load", 16, 8),

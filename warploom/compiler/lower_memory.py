@@ -9,7 +9,7 @@ from typing import Any
 
 from warploom.arch.isa import Op
 from warploom.arch.modifiers import Access, Space
-from warploom.compiler import lower_convert, ptx
+from warploom.compiler import lower_convert, ptx, wide
 from warploom.compiler.emitter import Emitter, Words, constant, width
 from warploom.compiler.ir import Param, VirtualRegister
 from warploom.compiler.registry import SCALARS, lowers
@@ -21,6 +21,9 @@ ORDERING = {"weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "mmi
 CACHING = {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc"}
 
 ACCESSES = {8: (Access.U8, Access.S8), 16: (Access.U16, Access.S16), 32: (Access.B32, Access.B32)}
+
+OFFSETS = range(-(1 << 31), (1 << 31) - 32)
+"""Byte offsets of accesses, of at most 32 bytes, whose parts all have an offset of 32 bits."""
 
 SUPPORTS = "8- to 64-bit types, .v2 and .v4, in every state space or generic, with ordering and cache operators"
 
@@ -71,7 +74,10 @@ def place(e: Emitter, operand: ptx.Operand) -> Place:
         e.fail(f"{as_written(base.name)}: addresses in this space have 64 bits")
     if not -(1 << 31) <= offset < 1 << 31:
         e.fail(f"the offset {offset} does not fit 32 bits")
-    return Place(space, (words[0], words[-1]), offset)
+    found = Place(space, (words[0], words[-1]), offset)
+    if offset in OFFSETS or not found.wide:
+        return found
+    return Place(space, wide.add_sub(e, Op.IADD, words, (constant(offset), None)), 0)
 
 
 def _variable(e: Emitter, space: Space, symbol: ptx.Symbol, offset: int) -> Place:
@@ -85,7 +91,7 @@ def _variable(e: Emitter, space: Space, symbol: ptx.Symbol, offset: int) -> Plac
 
 def _absolute(e: Emitter, space: Space, address: int) -> Place:
     """A known address: the offset field holds it if it fits."""
-    if -(1 << 31) <= address < 1 << 31:
+    if address in OFFSETS:
         return Place(space, (None, None), address)
     if space not in (Space.GENERIC, Space.GLOBAL):
         e.fail(f"the address {address:#x} lies outside the state space")
