@@ -4,18 +4,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_LANDMARK = re.compile(
-    r"//[^\n]*|/\*.*?\*/|\.(?:loc|file)\b[^\n]*|\.pragma\b[^;]*;"  # text that the grammar skips may contain anything
-    r"|\.(?P<kind>entry|func)\b\s*(?:\([^)]*\))?\s*(?P<name>[\w$%]*)|(?P<mark>[{};])",
-    re.DOTALL,
-)
+from warploom.compiler.parser import skipped
+
+_LANDMARK = re.compile(r"\.(?P<kind>entry|func)\b\s*(?:\([^)]*\))?\s*(?P<name>[\w$%]*)|(?P<mark>[{};])")
 _ALIAS = re.compile(r"\.alias\s+([\w$%]+)\s*,\s*([\w$%]+)")
 _WORD = re.compile(r"[\w$%]+")
 
 
 @dataclass(frozen=True)
 class _Definition:
-    """A function with a body, which is the text from `start` to `end`, braces excluded."""
+    """A function with a body, which is the text from `start` to `end`, braces excluded. `name` is empty if the header
+    is not PTX."""
 
     name: str
     is_entry: bool
@@ -27,18 +26,19 @@ def excerpt(text: str, entry: str | None) -> str:
     """`text` without the bodies of functions that `entry` (None: the only one) cannot call.
 
     Those become empty; the line and column of all else are unchanged. A function counts as called if its name is
-    anywhere in the body of another called function. A text whose braces do not match is returned unchanged: the parser
-    reports the error.
+    anywhere in the body of another called function. A text whose braces do not match is returned unchanged, and a
+    function without a name keeps its body: the parser reports the error.
     """
-    definitions = list(_definitions(text))
+    plain = skipped().sub(lambda found: " " * len(found[0]), text)
+    definitions = list(_definitions(plain))
     if not definitions or definitions[-1].end < 0:
         return text
     entries = [definition.name for definition in definitions if definition.is_entry]
     roots = entries if len(entries) == 1 and entry is None else [entry]
-    needed = _called(text, definitions, {root for root in roots if root})
+    needed = _called(plain, definitions, {root for root in roots if root})
     pieces, done = [], 0
     for definition in definitions:
-        if definition.name not in needed:
+        if definition.name and definition.name not in needed:
             pieces += [text[done : definition.start], _blank(text[definition.start : definition.end])]
             done = definition.end
     return "".join([*pieces, text[done:]])

@@ -1,5 +1,6 @@
 """PTX text to a `ptx.Module`, by the grammar in ``ptx.lark``."""
 
+import re
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -43,6 +44,12 @@ def parse(text: str, file: str = "<ptx>") -> ptx.Module:
     functions += [replace(defined[target], name=name) for name, target in aliases.items() if target in defined]
     version, target = header.get("version", ""), header.get("target", "")
     return ptx.Module(file, version, target, tuple(variables), tuple(functions), text)
+
+
+@cache
+def skipped() -> re.Pattern[str]:
+    """What the grammar skips: comments, debug information and hints to ptxas, which may contain anything."""
+    return re.compile(_parser().get_terminal("SKIPPED").pattern.to_regexp())
 
 
 @cache

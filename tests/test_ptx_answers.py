@@ -1,0 +1,77 @@
+"""Small PTX texts with the answers that the PTX ISA defines: skipped text, scopes of names, parameters of calls."""
+
+import numpy as np
+import pytest
+
+from warploom.arch.errors import PtxError
+from warploom.arch.launch import Buffer, Launch
+from warploom.compiler.compile import compile_ptx
+from warploom.golden_model.functional.executor import execute
+
+HEAD = ".version 8.7\n.target sm_90\n.address_size 64\n"
+REGISTERS = ".reg .pred %p<4>; .reg .b16 %rs<4>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<4>; .reg .f64 %fd<4>;"
+STORE = "ld.param.u64 %rd8, [out]; mad.wide.u32 %rd8, %r0, 4, %rd8; st.global.u32 [%rd8], %r1; ret;"
+
+
+def entry(body, start=".entry k"):
+    """An entry that stores `%r1` for each thread; `%r0` is the number of the thread."""
+    return f".visible {start}(.param .u64 out) {{ {REGISTERS} mov.u32 %r0, %tid.x;\n{body}\n{STORE} }}"
+
+
+def add(number, head=".func (.param .b32 sum) foo (.param .b32 x)"):
+    """A function that adds a number."""
+    return (f"{head} {{ .reg .b32 %r<3>; ld.param.b32 %r1, [x]; add.u32 %r2, %r1, {number}; st.param.b32 [sum], %r2; "
+            "ret; }\n")
+
+
+CALL = ".param .b32 a; .param .b32 r; st.param.b32 [a], %r0; call (r), foo, (a); ld.param.b32 %r1, [r];"
+THREADS = np.arange(32, dtype=np.uint32)
+
+
+def answers(text, optimise):
+    """What the 32 threads of the entry `k` store."""
+    program = compile_ptx(HEAD + text, "k.ptx", "k", optimise=optimise)
+    launch = Launch((1, 1, 1), (32, 1, 1), (Buffer("out", np.zeros(32, np.uint32)),))
+    return execute(program, launch, record=False).buffers["out"]
+
+
+def check(text, expected):
+    for optimise in (True, False):
+        np.testing.assert_array_equal(answers(text, optimise), np.broadcast_to(expected, 32))
+
+
+def failure(text):
+    """The error in `text`, which has to name the file and a line."""
+    with pytest.raises(PtxError) as caught:
+        compile_ptx(HEAD + text, "k.ptx", "k")
+    assert caught.value.file == "k.ptx"
+    assert caught.value.line
+    return caught.value.message
+
+
+# ---------------------------------------------------------------- text without meaning
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    (entry("mov.u32 %r1, 5;", ".entry /* main */ k"), 5),
+    (entry("mov.u32 %r1, 5;", ".entry // main {\n k"), 5),
+    (add(7, ".func (.param .b32 sum) /* adds */ foo (.param .b32 x)") + entry(CALL), THREADS + 7),
+    (add(7, ".func (.param .b32 /* a ) */ sum) foo (.param .b32 x)") + entry(CALL), THREADS + 7),
+    (add(7, ".func .attribute(.unified(1, 2)) (.param .b32 sum) foo (.param .b32 x)") + entry(CALL), THREADS + 7),
+    (add(7, ".func (.param .b32 sum) bar (.param .b32 x)") + ".alias /* c */ foo, bar;" + entry(CALL), THREADS + 7),
+    ('.file 1 "a.cu", 12, 34 ' + entry("mov.u32 %r1, 5; .loc 1 5 0 add.u32 %r1, %r1, 1;"), 6),
+    ('.file 1 "a{b.cu"\n' + entry("mov.u32 %r1, 5;\n.loc 1 5 0, function_name $L+8, inlined_at 1 2 3 add.u32 %r1, "
+                                  "%r1, 1;"), 6),
+])
+def test_skipped_text_hides_nothing(text, expected):
+    check(text, expected)
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    (".entry [] k() { ret; } " + entry(""), "unexpected '[]'"),
+    (entry(".loc 1 x;"), "unexpected '.loc'"),
+    (entry("@%p1 call;"), "unexpected ';'"),
+    (entry("@%p1 call foo, bar baz;"), "unexpected 'baz;'"),
+])
+def test_text_that_is_no_ptx(text, message):
+    assert failure(text).startswith(message)
