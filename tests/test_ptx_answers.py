@@ -72,6 +72,12 @@ def test_skipped_text_hides_nothing(text, expected):
     (entry(".loc 1 x;"), "unexpected '.loc'"),
     (entry("@%p1 call;"), "unexpected ';'"),
     (entry("@%p1 call foo, bar baz;"), "unexpected 'baz;'"),
+    (".global .u32 g;" + entry("ld.global.u32 [g];"), "ld.global.u32: "),
+    (".global .u32 g;" + entry("atom.global.add.u32; st.global.u32 [g], 1;"), "atom.global.add.u32: "),
+    (".global .u32 g;" + entry("red.global.add.u32; mov.u64 %rd1, g;"), "red.global.add.u32: "),
+    (".global .u32 g;" + entry("st.global.u32; ld.global.u32 %r1, [g];"), "st.global.u32: "),
+    (entry("mov.f64 %fd1, 0f3F800000;"), "mov.f64: a .f32 literal is given where .f64 is required"),
+    (".global .f64 x = 0f3F800000;" + entry(""), "a .f32 literal cannot initialise .f64"),
 ])
 def test_text_that_is_no_ptx(text, message):
     assert failure(text).startswith(message)

@@ -64,10 +64,10 @@ def literal_bits(literal: Immediate, type_: str) -> int:
     Raises `PtxError` (without a place) if the literal does not fit the type.
     """
     bits = 8 * TYPE_BYTES[type_]
-    if type_ in FLOAT_FORMATS and type_ != literal.kind:
+    if type_ in FLOAT_FORMATS and literal.kind not in ("f32", type_):
         return float_bits(literal_value(literal), type_)
     if literal.kind != "int" and 8 * TYPE_BYTES[literal.kind] != bits:
-        raise PtxError(f"a floating-point literal cannot initialise .{type_}")
+        raise PtxError(f"a .{literal.kind} literal cannot initialise .{type_}")
     return literal.value % (1 << bits)
 
 

@@ -14,13 +14,16 @@ class Fails(Protocol):
 
 
 def immediate_words(place: Fails, literal: ptx.Immediate, type_: str) -> tuple[int, ...]:
-    """The literal as one 32-bit word, or as two (low first) for a 64-bit type; narrow values are zero-extended."""
+    """The literal as one 32-bit word, or as two (low first) for a 64-bit type; narrow values are zero-extended.
+
+    An f64 literal is rounded to an f32. The opposite is an error: to PTX, ``0f`` literals are 32 bits and nothing else.
+    """
     bits = literal.value
     if literal.kind == "int":
         if type_[0] == "f":
             place.fail(f"an integer literal is given where .{type_} is required: write it as a float (0f..., 1.0)")
-    elif type_ in ("f32", "f64") and literal.kind != type_:
-        bits = _convert(literal, type_)
+    elif literal.kind == "f64" and type_ == "f32":
+        bits = _rounded(bits)
     elif ptx.TYPE_BYTES[type_] != ptx.TYPE_BYTES[literal.kind]:
         place.fail(f"a .{literal.kind} literal is given where .{type_} is required")
     size = ptx.TYPE_BYTES[type_]
@@ -28,11 +31,10 @@ def immediate_words(place: Fails, literal: ptx.Immediate, type_: str) -> tuple[i
     return (bits & 0xFFFFFFFF, bits >> 32) if size == 8 else (bits,)
 
 
-def _convert(literal: ptx.Immediate, type_: str) -> int:
-    """IEEE bits of a float literal in the other float type, rounded to nearest even."""
-    source, target = ("<d", "<f") if type_ == "f32" else ("<f", "<d")
-    (value,) = struct.unpack(source, literal.value.to_bytes(struct.calcsize(source), "little"))
+def _rounded(bits: int) -> int:
+    """The f32 nearest to an f64, ties to even, both as IEEE bits."""
+    (value,) = struct.unpack("<d", bits.to_bytes(8, "little"))
     try:
-        return int.from_bytes(struct.pack(target, value), "little")
+        return int.from_bytes(struct.pack("<f", value), "little")
     except OverflowError:
         return 0xFF800000 if value < 0 else 0x7F800000

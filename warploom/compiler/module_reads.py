@@ -12,6 +12,8 @@ from warploom.compiler.ptx import Address, Instruction, Kernel, Operand, Pair, R
 LOADS = ("ld", "ldu")
 STORES = ("st",)
 UPDATES = ("atom", "red")
+OPERANDS = {"ld": 2, "ldu": 2, "atom": 2}
+"""The operands that these instructions have at least, and others that matter here one."""
 
 GENERATED = ("$", "__unnamed_")
 """Prefix of the names that nvcc generates for string literals. An empty string has no initialiser."""
@@ -51,6 +53,8 @@ class _Uses:
     def follow(self, instruction: Instruction) -> bool:
         """Record one instruction; returns whether it added anything."""
         opcode, operands = instruction.opcode, instruction.operands
+        if len(operands) < OPERANDS.get(opcode, 1):
+            return False  # lowering reports the missing ones
         if opcode in STORES:
             address, *values = operands
             return self._add(self.written, self._of(address)) | self._add(self._memory, self._of(*values))
@@ -64,7 +68,7 @@ class _Uses:
             found = self._of(operands[first])
             new = self._add(self.written, found) | self._add(self._memory, self._of(*operands[first + 1 :]))
             return new | (bool(first) and self._reach(operands[0], self._memory))
-        return bool(operands) and self._reach(operands[0], self._of(*operands[1:]))
+        return self._reach(operands[0], self._of(*operands[1:]))
 
     def _of(self, *operands: Operand) -> set[str]:
         """The variables whose addresses operands may hold."""
