@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from warploom import Gpu
 from warploom.arch.errors import PtxError
 from warploom.arch.launch import Buffer, Launch
 from warploom.compiler.compile import compile_ptx
@@ -47,6 +48,56 @@ def failure(text):
     assert caught.value.file == "k.ptx"
     assert caught.value.line
     return caught.value.message
+
+
+# ---------------------------------------------------------------- names
+
+
+POINTED = ".global .u64 p = g; ld.global.u64 %rd1, [p]; ld.global.u32 %r1, [%rd1];"
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    (entry("mov.u32 %r1, 5; { add.u32 %r1, %r1, 1; .reg .b32 %r1; mov.u32 %r1, 99; }"), 6),
+    (entry("mov.u32 %r1, 5; { add.u32 %r1, %r1, 1; .reg .b64 %r<3>; mov.u64 %r1, 99; }"), 6),
+    (entry(".local .u32 v; .local .u32 w; st.local.u32 [v], 6; { st.local.u32 [w], 1; ld.local.u32 %r1, [v];"
+           ".local .u32 v; st.local.u32 [v], 5; }"), 6),
+    (entry("mov.u32 %r1, 5; { bra L; mov.u32 %r1, 4; L: add.u32 %r1, %r1, 1; } bra L; mov.u32 %r1, 3; L:"), 6),
+    (entry(".global .u32 g = 6;" + POINTED), 6),
+    (".global .u32 g = 5;" + entry(".global .u32 g = 6;" + POINTED), 6),
+    (".global .u32 g = 6;" + entry(POINTED + "{ .global .u32 g = 5; ld.global.u32 %r2, [g]; }"), 6),
+    (".global .u32 g = 5;" + entry("{ .global .u32 g = 6;" + POINTED + "}"), 6),
+    (".global .u32 out = 3;" + entry("mov.u32 %r1, 6;"), 6),
+    (".global .u32 out = 6; .func (.param .b32 r) f() { .reg .b32 %r; ld.global.u32 %r, [out]; st.param.b32 [r], %r;"
+     "ret; }" + entry(".param .b32 r; call (r), f; ld.param.b32 %r1, [r];"), 6),
+])
+def test_a_name_means_the_last_declaration_before_it(text, expected):
+    check(text, expected)
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    (entry("mov.u32 %a, 5; .reg .b32 %a;"), "register '%a' is not declared"),
+    (entry(".global .u64 p = later; .global .u32 later;"), "the initialiser of 'p' refers to 'later', which is no "),
+    (".global .u32 out;" + entry(".global .u64 p = out;"), "the initialiser of 'p' refers to 'out', which is no "),
+    (".extern .global .u32 g;" + entry(POINTED), "the initialiser of 'p' refers to 'g', which is not defined here"),
+])
+def test_names_without_meaning(text, message):
+    assert failure(text).startswith(message)
+
+
+def test_global_variables_of_functions_keep_their_contents(tmp_path):
+    count = ".func (.param .b32 n) count() { .global .u32 c = 5; .reg .b32 %r; atom.global.add.u32 %r, [c], 1; " \
+            "st.param.b32 [n], %r; ret; }\n"
+    own = ".global .u32 c = 100; atom.global.add.u32 %r2, [c], 1; add.u32 %r1, %r1, %r2;"
+    call = ".param .b32 n; call (n), count; ld.param.b32 %r1, [n];"
+    (tmp_path / "k.ptx").write_text(HEAD + count + entry(call) + entry(call + own, ".entry other") + entry(
+        "mov.u32 %r1, 1;", ".entry neither"))
+    gpu = Gpu("small", timing=False)
+    module, out = gpu.module(tmp_path / "k.ptx"), gpu.zeros(1, np.uint32)
+    found = []
+    for name in ("k", "k", "other", "neither", "k", "other"):
+        module[name][1, 1](out)
+        found.append(int(out.numpy()[0]))
+    assert found == [5, 6, 7 + 100, 1, 8, 9 + 101]
 
 
 # ---------------------------------------------------------------- text without meaning

@@ -22,14 +22,20 @@ class Parameter:
 
 @dataclass(frozen=True)
 class ModuleVariable:
-    """A `.const` or `.global` variable of the module: its name in the PTX, space, and `offset` in the image of that
-    space, both in bytes. `unset`: the kernel reads it, and neither an initialiser nor the kernel gives it a value."""
+    """A `.const` or `.global` variable: its name in the PTX, space, and `offset` in the image of that space, both in
+    bytes. ``@`` and the function follow the name of one that a function declares. `unset`: the kernel reads it, and
+    neither an initialiser nor the kernel gives it a value."""
 
     name: str
     space: Space
     offset: int
     size: int
     unset: bool = False
+
+    @property
+    def has_host_name(self) -> bool:
+        """Whether the host can name the variable; no function declares it then."""
+        return "@" not in self.name
 
 
 @dataclass(frozen=True)

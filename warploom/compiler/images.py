@@ -47,12 +47,12 @@ def lay_out(kernel: Kernel, module_variables: Iterable[Variable], functions: Ite
 
 
 def _module(kernel: Kernel, variables: dict[str, Variable]) -> tuple[ModuleVariable, ...]:
-    """The module's own variables, without those that functions declare, which have other names in the kernel."""
-    own = [variable for name, variable in variables.items() if name == variable.name]
-    unset = module_reads.unset(kernel, own)
-    places = [(variable, *MODULE_SPACES[variable.space]) for variable in own]
-    return tuple(ModuleVariable(v.name, space, kernel.base[v.name] - start, v.size, v.name in unset)
-                 for v, space, start in places)
+    """The variables in module memory by their names in the kernel. Only the module's own can be `unset`: the host
+    cannot set those that functions declare."""
+    unset = module_reads.unset(kernel, [variable for name, variable in variables.items() if name == variable.name])
+    places = [(name, variable.size, *MODULE_SPACES[variable.space]) for name, variable in variables.items()]
+    return tuple(ModuleVariable(name, space, kernel.base[name] - start, size, name in unset)
+                 for name, size, space, start in places)
 
 
 def _place(kernel: Kernel, variables: dict[str, Variable], start: int) -> int:

@@ -10,7 +10,7 @@ from itertools import count
 
 from warploom.arch.errors import PtxError
 from warploom.compiler import ptx, runtime
-from warploom.compiler.scopes import SPECIAL_REGISTER, Meaning, Scope
+from warploom.compiler.scopes import SPECIAL_REGISTER, Meaning, Scope, parameter_symbol
 
 MAX_INSTRUCTIONS = 200_000
 """Limit of inlining: calls that fan out over many levels grow without bound."""
@@ -50,22 +50,44 @@ class Inliner:
         """Flatten `entry`. Raises `PtxError` (without a file) for undeclared names and calls that cannot be inlined."""
         scope = Scope(self._module_scope, variable_suffix=f"@{entry.name}")
         for parameter in entry.parameters:
-            scope.bind(parameter.name, Meaning("parameter", parameter.name, variable=parameter), parameter.line)
+            unique = parameter_symbol(parameter.name)
+            scope.bind(parameter.name, Meaning("parameter", unique, variable=parameter), parameter.line)
         if entry.body:
             self._block(entry.body, scope, _Frame((entry.name,)))
 
     # ------------------------------------------------------------ statements
 
     def _block(self, block: ptx.Block, scope: Scope, frame: _Frame) -> None:
-        scope.declare(block)
+        scope.declare_labels(block)
         for index, statement in enumerate(block.body):
-            if isinstance(statement, ptx.Instruction):
-                self._instruction(statement, scope, frame)
-            elif isinstance(statement, ptx.Label):
-                self.body.append(replace(statement, name=scope.meanings[statement.name].name))
-            elif isinstance(statement, ptx.Block):
-                inner = self._scope(scope, f"{scope.variable_suffix}.{index}", scope.depth + 1)
-                self._block(statement, inner, frame)
+            match statement:
+                case ptx.Instruction():
+                    self._instruction(statement, scope, frame)
+                case ptx.Label(name):
+                    self.body.append(replace(statement, name=scope.meanings[name].name))
+                case ptx.Registers():
+                    scope.declare_registers(statement)
+                case ptx.Variable():
+                    self._variable(statement, scope)
+                case ptx.Block():
+                    inner = self._scope(scope, f"{scope.variable_suffix}.{index}", scope.depth + 1)
+                    self._block(statement, inner, frame)
+
+    def _variable(self, variable: ptx.Variable, scope: Scope) -> None:
+        """Declare a variable, in whose initialiser each name has the meaning that it has here."""
+        pointers = tuple((position, self._pointed(symbol, variable, scope), generic)
+                         for position, symbol, generic in variable.pointers)
+        scope.declare_variable(replace(variable, pointers=pointers))
+
+    def _pointed(self, symbol: ptx.Symbol, variable: ptx.Variable, scope: Scope) -> ptx.Symbol:
+        """A symbol in the initialiser of `variable` with its unique name."""
+        meaning = scope.find(symbol.name)
+        if not meaning or meaning.kind not in ("variable", "function"):
+            message = f"the initialiser of '{variable.name}' refers to '{symbol.name}', which is no variable here"
+            raise PtxError(message, line=variable.line)
+        if meaning.variable and not meaning.variable.extern:
+            self.variables[meaning.name] = meaning.variable
+        return ptx.Symbol(meaning.name, symbol.offset)
 
     def _scope(self, parent: Scope, variable_suffix: str, depth: int) -> Scope:
         if depth > MAX_DEPTH:

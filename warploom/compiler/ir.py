@@ -26,6 +26,7 @@ from warploom.arch.isa import Op, is_latched
 from warploom.arch.modifiers import Atom, DType, Special
 from warploom.arch.program import Parameter
 from warploom.compiler import ptx
+from warploom.compiler.scopes import parameter_symbol
 
 
 class RegisterClass(Enum):
@@ -200,7 +201,7 @@ class Function:
         return offset % 4 == 0 and 0 <= offset <= self._parameter_bytes - 4
 
     def parameter(self, name: str) -> Parameter | None:
-        """The parameter of a name."""
+        """The parameter of a unique name (`scopes.parameter_symbol`)."""
         return self._parameter_names.get(name)
 
     @cached_property
@@ -209,7 +210,7 @@ class Function:
 
     @cached_property
     def _parameter_names(self) -> dict[str, Parameter]:
-        return {p.name: p for p in self.parameters}
+        return {parameter_symbol(p.name): p for p in self.parameters}
 
     def new(self, kind: RegisterClass = RegisterClass.GENERAL, local: bool = False) -> VirtualRegister:
         """A fresh virtual register."""

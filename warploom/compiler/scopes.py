@@ -43,16 +43,27 @@ class Scope:
         self.ranges: dict[str, tuple[int, str]] = {}  # %r of %r<6>: count, type
         self._numbered: dict[str, Meaning] = {}  # registers of ranges that have been looked up
 
-    def declare(self, block: ptx.Block) -> None:
-        """Declare the names of `block`, without nested blocks. Raises `PtxError` for a second declaration."""
+    def declare_labels(self, block: ptx.Block) -> None:
+        """Declare the labels of `block`, without nested blocks: they hold in all of it, and other names from where they
+        are declared. This and the other declarations raise `PtxError` for a second one."""
         for statement in block.body:
-            if isinstance(statement, ptx.Registers):
-                self._declare_registers(statement)
-            elif isinstance(statement, ptx.Variable):
-                unique = statement.name + (self.suffix or "@" if statement.space == "param" else self.variable_suffix)
-                self.bind(statement.name, Meaning("variable", unique, variable=statement), statement.line)
-            elif isinstance(statement, ptx.Label):
+            if isinstance(statement, ptx.Label):
                 self.bind(statement.name, Meaning("label", statement.name + self.suffix), statement.line)
+
+    def declare_variable(self, variable: ptx.Variable) -> None:
+        """Declare a variable."""
+        unique = variable.name + (self.suffix or "@" if variable.space == "param" else self.variable_suffix)
+        self.bind(variable.name, Meaning("variable", unique, variable=variable), variable.line)
+
+    def declare_registers(self, statement: ptx.Registers) -> None:
+        """Declare the registers of a statement."""
+        for name, count in statement.names:
+            if not count:
+                self.bind(name, Meaning("register", name + self.suffix, statement.type), statement.line)
+                continue
+            if name in self.ranges:
+                raise PtxError(f"'{name}<{count}>' is declared twice in one scope; remove one", line=statement.line)
+            self.ranges[name] = (count, statement.type)
 
     def bind(self, name: str, meaning: Meaning, line: int) -> None:
         """Give `name` a meaning here. Raises `PtxError` (without a file) if it has one."""
@@ -83,15 +94,6 @@ class Scope:
             scope = scope.parent
         return message + nearest(name, known)
 
-    def _declare_registers(self, statement: ptx.Registers) -> None:
-        for name, count in statement.names:
-            if not count:
-                self.bind(name, Meaning("register", name + self.suffix, statement.type), statement.line)
-                continue
-            if name in self.ranges:
-                raise PtxError(f"'{name}<{count}>' is declared twice in one scope; remove one", line=statement.line)
-            self.ranges[name] = (count, statement.type)
-
     def _in_range(self, name: str) -> Meaning | None:
         if name not in self._numbered and self.ranges:
             for prefix, number in _splits(name):
@@ -100,6 +102,11 @@ class Scope:
                     self._numbered[name] = Meaning("register", name + self.suffix, type_)
                     break
         return self._numbered.get(name)
+
+
+def parameter_symbol(name: str) -> str:
+    """The unique name of a kernel parameter: a variable of the module may have the same name."""
+    return f"{name}@.param"
 
 
 def _splits(name: str) -> Iterator[tuple[str, int]]:

@@ -70,9 +70,11 @@ class Module:
         except (TypeError, ValueError) as error:
             raise LaunchError(f"{self.path}: {name} ({variable.size} bytes) as {shown(dtype)}: {error}") from None
 
-    def symbols(self) -> tuple[Buffer, ...]:
-        """The contents of the variables, for a launch."""
-        return tuple(Buffer(name, np.frombuffer(data, np.uint8)) for name, data in self._contents.items())
+    def symbols(self, program: Program) -> tuple[Buffer, ...]:
+        """The contents of the variables, for a launch of `program`, which lacks those of functions that it omits."""
+        names = {variable.name for variable in program.module}
+        return tuple(Buffer(name, np.frombuffer(data, np.uint8))
+                     for name, data in self._contents.items() if name in names)
 
     def keep(self, contents: Mapping[str, bytes]) -> None:
         """Take what a launch has left in the `.global` variables, by name."""

@@ -61,7 +61,7 @@ class Silicon:
         encoded = tuple(map(_argument, encode_all(program, arguments, self._memory)))
         for array in self._memory:
             _copy_in(self._places[array.address], array.numpy().tobytes())
-        for symbol in module.symbols():
+        for symbol in module.symbols(program):
             _copy_in(loaded.get_global(symbol.name), symbol.array.tobytes())
         function = loaded.get_function(program.name)
         function(geometry.grid, geometry.block, encoded, shared_mem=geometry.shared)
@@ -69,7 +69,7 @@ class Silicon:
             data = _copy_out(self._places[array.address], array.numpy().nbytes)
             array.replace(np.frombuffer(data, array.dtype).reshape(array.shape))
         module.keep({variable.name: _copy_out(loaded.get_global(variable.name), variable.size)
-                     for variable in program.module if variable.space is Space.GLOBAL})
+                     for variable in program.module if variable.space is Space.GLOBAL and variable.has_host_name})
         self.launches.append(program.name)
 
     def _load(self, module: Module) -> Any:
