@@ -109,7 +109,12 @@ def test_only_used_registers_are_listed() -> None:
         ("call f;", 6, "function 'f' is not defined in this file"),
         ("call %rd1;", 6, "indirect calls (function pointers, virtual functions) are not supported"),
         ("call malloc;", 6, "'malloc' is not supported: there is no device heap"),
-        ("call deep, (%r1);", 1, "a call can only pass .param variables"),
+        ("call deep, (lookup0);", 1, "a call can only pass .param variables of its function, registers and constants;"),
+        ("call deep, (%rd1);", 1, "parameter 'n' has 4 bytes, the call gives 8"),
+        ("{ .param .b8 a[4]; call array, (%r1); }", 20, "a call can only pass .param variables"),
+        ("{ .param .b8 a[4]; call deep, (a+1); }", 20, "a call can only pass .param variables"),
+        ("{ .param .b8 a[40000]; call large, (a); }", 24, "parameter 'n' has 40000 bytes, and 32768 is the limit"),
+        ("call textured, (%rd1);", 1, "variables of type .texref are not supported"),
         ("call deep;", 6, "'deep' has 1 parameters, the call gives 0"),
         ("{ .param .b64 a; call deep, (a); }", 18, "parameter 'n' has 4 bytes, the call gives 8"),
         ("call loop;", 0, "recursion is not supported: loop -> loop"),
@@ -127,6 +132,8 @@ def test_only_used_registers_are_listed() -> None:
 def test_error_names_place_and_remedy(body: str, column: int, message: str) -> None:
     before = (
         ".extern .func f(); .extern .func malloc(); .func deep(.param .b32 n) { ret; } .func loop() { call loop; }"
+        ".func array(.param .b8 n[4]) { ret; } .func large(.param .b8 n[40000]) { ret; }"
+        ".func textured(.param .texref n) { ret; }"
         " .global .b32 lookup0; .global .texref tex; .extern .global .b32 elsewhere;"
     )
     error = failure(body, before)
@@ -169,13 +176,15 @@ def test_call_becomes_moves_and_branches() -> None:
     lines = listing(kernel(CALL, HELPER))
     assert lines == [
         "mov.b32 a@1+0 %r1",
-        "mov.b32 %r1@2 a@1+0",
+        "mov.b32 value@2+0 a@1+0",
+        "mov.b32 %r1@2 value@2+0",
         "setp.eq.s32 p@2 %r1@2 0",
         "bra done@2",
         "add.s32 %r1@2 %r1@2 1",
         "done@2:",
-        "mov.b32 b@1+0 %r1@2",
+        "mov.b32 result@2+0 %r1@2",
         "helper@2:",
+        "mov.b32 b@1+0 result@2+0",
         "mov.b32 %r2 b@1+0",
     ]
 

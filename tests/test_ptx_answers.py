@@ -5,7 +5,7 @@ import pytest
 
 from warploom import Gpu
 from warploom.arch.errors import PtxError
-from warploom.arch.launch import Buffer, Launch
+from warploom.arch.launch import Buffer, Launch, Scalar
 from warploom.compiler.compile import compile_ptx
 from warploom.golden_model.functional.executor import execute
 
@@ -29,10 +29,10 @@ CALL = ".param .b32 a; .param .b32 r; st.param.b32 [a], %r0; call (r), foo, (a);
 THREADS = np.arange(32, dtype=np.uint32)
 
 
-def answers(text, optimise):
-    """What the 32 threads of the entry `k` store."""
+def answers(text, optimise, more=()):
+    """What the 32 threads of the entry `k` store; `more` are its other arguments."""
     program = compile_ptx(HEAD + text, "k.ptx", "k", optimise=optimise)
-    launch = Launch((1, 1, 1), (32, 1, 1), (Buffer("out", np.zeros(32, np.uint32)),))
+    launch = Launch((1, 1, 1), (32, 1, 1), (Buffer("out", np.zeros(32, np.uint32)), *more))
     return execute(program, launch, record=False).buffers["out"]
 
 
@@ -68,7 +68,7 @@ POINTED = ".global .u64 p = g; ld.global.u64 %rd1, [p]; ld.global.u32 %r1, [%rd1
     (".global .u32 g = 5;" + entry("{ .global .u32 g = 6;" + POINTED + "}"), 6),
     (".global .u32 out = 3;" + entry("mov.u32 %r1, 6;"), 6),
     (".global .u32 out = 6; .func (.param .b32 r) f() { .reg .b32 %r; ld.global.u32 %r, [out]; st.param.b32 [r], %r;"
-     "ret; }" + entry(".param .b32 r; call (r), f; ld.param.b32 %r1, [r];"), 6),
+     "ret; }" + entry("call (%r1), f;"), 6),
 ])
 def test_a_name_means_the_last_declaration_before_it(text, expected):
     check(text, expected)
@@ -88,7 +88,7 @@ def test_global_variables_of_functions_keep_their_contents(tmp_path):
     count = ".func (.param .b32 n) count() { .global .u32 c = 5; .reg .b32 %r; atom.global.add.u32 %r, [c], 1; " \
             "st.param.b32 [n], %r; ret; }\n"
     own = ".global .u32 c = 100; atom.global.add.u32 %r2, [c], 1; add.u32 %r1, %r1, %r2;"
-    call = ".param .b32 n; call (n), count; ld.param.b32 %r1, [n];"
+    call = "call (%r1), count;"
     (tmp_path / "k.ptx").write_text(HEAD + count + entry(call) + entry(call + own, ".entry other") + entry(
         "mov.u32 %r1, 1;", ".entry neither"))
     gpu = Gpu("small", timing=False)
@@ -98,6 +98,68 @@ def test_global_variables_of_functions_keep_their_contents(tmp_path):
         module[name][1, 1](out)
         found.append(int(out.numpy()[0]))
     assert found == [5, 6, 7 + 100, 1, 8, 9 + 101]
+
+
+# ---------------------------------------------------------------- parameters
+
+
+SWAP = """.func (.param .align 4 .b8 y[8]) swap(.param .align 4 .b8 x[8]) {
+.reg .b32 %a; .reg .b64 %p; mov.b64 %p, x;
+ld.param.b32 %a, [%p+4]; st.param.b32 [y], %a; ld.param.b32 %a, [%p]; st.param.b32 [y+4], %a; ret; }
+"""
+WRITE = """.func write(.param .align 4 .b8 x[12]) {
+.reg .b64 %p; mov.b64 %p, x; st.local.u32 [%p], 1; st.local.u32 [%p+8], 2; ret; }
+"""
+LATE = add(100).replace("ld.param", "st.param.b32 [sum], 1000; ld.param")
+FLOAT = """.func (.param .f32 y) half(.param .f32 x) {
+.reg .f32 %f; ld.param.f32 %f, [x]; mul.f32 %f, %f, 0f3F000000; st.param.f32 [y], %f; ret; }
+"""
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    (LATE + entry(".param .b32 a; st.param.b32 [a], %r0; call (a), foo, (a); ld.param.b32 %r1, [a];"), THREADS + 100),
+    (LATE + entry(".param .b32 a; st.param.b32 [a], %r0; call (a), foo, (a); call (a), foo, (a);"
+                  "ld.param.b32 %r1, [a];"), THREADS + 200),
+    (SWAP + entry(".param .align 4 .b8 a[8]; st.param.b32 [a], %r0; st.param.b32 [a+4], 3; call (a), swap, (a);"
+                  "ld.param.b32 %r1, [a+4]; ld.param.b32 %r2, [a]; mad.lo.u32 %r1, %r2, 100, %r1;"), THREADS + 300),
+    (WRITE + entry(".param .align 8 .b8 a[12]; st.param.b32 [a], 4; st.param.b32 [a+8], 5; call write, (a);"
+                   "ld.param.b32 %r1, [a]; ld.param.b32 %r2, [a+8]; add.u32 %r1, %r1, %r2;"), 9),
+    (LATE + ".func (.param .b32 y) twice(.param .b32 x) { call (y), foo, (x); call (y), foo, (y); ret; }"
+     + entry(CALL.replace("foo", "twice")), THREADS + 200),
+    (LATE + entry("mov.u32 %r1, 1; setp.lt.u32 %p1, %r0, 4; @%p1 call (%r1), foo, (%r0);"),
+     np.where(THREADS < 4, THREADS + 100, 1)),
+    (LATE + entry("call (%r1), foo, (%r0);"), THREADS + 100),
+    (LATE + entry("call (%r1), foo, (-7);"), 93),
+    (LATE + entry("call (_), foo, (7); mov.u32 %r1, 1;"), 1),
+    (FLOAT + entry(".param .f32 a; st.param.f32 [a], 5.0; call (%f1), half, (a); mov.b32 %r1, %f1;"), 0x40200000),
+    (FLOAT + entry("call (%f1), half, (5.0); mov.b32 %r1, %f1;"), 0x40200000),
+    (FLOAT + entry("call (%f1), half, (0f40A00000); mov.b32 %r1, %f1;"), 0x40200000),
+])
+def test_parameters_are_passed_by_value(text, expected):
+    check(text, expected)
+
+
+def test_a_device_function_reads_the_kernels_parameters():
+    """Through their address; `.param` alone is the function's own."""
+    text = """.func (.param .b32 y) foo(.param .b64 x) {
+    .reg .b32 %r<3>; .reg .b64 %p; ld.param.b64 %p, [x]; ld.param::entry.b32 %r1, [%p]; mov.b64 %p, x;
+    ld.param::func.b32 %r2, [%p]; add.u32 %r1, %r1, %r2; st.param::func.b32 [y], %r1; ret; }
+    """ + entry(".local .b32 l; st.local.b32 [l], 55; mov.b64 %rd1, v; call (%r1), foo, (%rd1);").replace(
+        ".param .u64 out", ".param .u64 out, .param .u32 v")
+    for optimise in (True, False):
+        assert set(answers(text, optimise, (Scalar("u32", np.uint32(1234).tobytes()),))) == {1234 + 8}
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    (LATE + entry("call (5), foo, (7);"), "a call can only return to .param variables of its function, registers "),
+    (LATE + entry("call (%r1), foo, (_);"), "a call can only pass .param variables of its function, registers and "),
+    (LATE + entry("call (%r1), foo, (%rs1);"), "parameter 'x' has 4 bytes, the call gives 2"),
+    (LATE + entry("call (%r1), foo, (out);"), "a call can only pass .param variables of its function, registers and "),
+    (FLOAT + entry("call (%f1), half, (5);"), "mov.f32: an integer literal is given where .f32 is required"),
+    (add(1).replace("ld.param.b32", "ld.param::entry.b32") + entry(CALL), "ld.param::entry.b32: x lies in .local"),
+])
+def test_parameters_that_cannot_be_passed(text, message):
+    assert failure(text).startswith(message)
 
 
 # ---------------------------------------------------------------- text without meaning

@@ -1,7 +1,7 @@
 """One entry to a flat body: names made unique, device functions inlined.
 
-A call's parameters stay variables of space ``param`` here: the callee's formal parameter is another name of the
-caller's variable. `warploom.compiler.callparams` turns them into moves.
+A call's parameters stay variables of space ``param`` here, which are copied before and after the function's body.
+`warploom.compiler.callparams` turns accesses and copies into moves.
 """
 
 import re
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from warploom.arch.errors import PtxError
-from warploom.compiler import ptx, runtime
+from warploom.compiler import callparams, ptx, runtime
 from warploom.compiler.scopes import SPECIAL_REGISTER, Meaning, Scope, parameter_symbol
 
 MAX_INSTRUCTIONS = 200_000
@@ -17,6 +17,9 @@ MAX_INSTRUCTIONS = 200_000
 
 MAX_DEPTH = 100
 """Nested blocks and inlined calls together."""
+
+MAX_PARAMETER_BYTES = 1 << 15
+"""Limit of a call's parameter, which is copied; CUDA has a similar one for kernels."""
 
 SINK = "_"
 HEAP = ("malloc", "free")
@@ -112,7 +115,7 @@ class Inliner:
             modifiers = instruction.modifiers
             if frame.end and any(_is_indirect(operand) for operand in operands):
                 # a pointer to the function's own parameter, which becomes a local variable
-                modifiers = tuple("local" if part.startswith("param") else part for part in modifiers)
+                modifiers = callparams.local_spaces(modifiers)
             place = instruction.line, instruction.column
             self.body.append(ptx.Instruction(instruction.opcode, modifiers, operands, guard, *place))
 
@@ -161,33 +164,58 @@ class Inliner:
             chain = " -> ".join((*frame.calls[frame.calls.index(name) :], name))
             raise self._error(f"recursion is not supported: {chain}", call, name)
         scope = self._scope(self._module_scope, f"@{name}", depth)
-        for formals, given in zip((function.returns, function.parameters), actuals, strict=True):
-            if len(formals) != len(given):
-                raise self._error(f"'{name}' has {len(formals)} parameters, the call gives {len(given)}", call, name)
-            for formal, actual in zip(formals, given, strict=True):
-                self._bind(scope, formal, actual, call)
+        returns = self._passed(function, actuals[0], scope, call, results=True)
+        arguments = self._passed(function, actuals[1], scope, call, results=False)
         end = f"{name}{scope.suffix}"
         if call.guard:
             unless = call.guard.register if isinstance(call.guard, ptx.Not) else ptx.Not(call.guard)
             self.body.append(
                 replace(call, opcode="bra", modifiers=(), operands=(ptx.Symbol(end),), guard=unless, lists=None)
             )
+        self.body += [_argument(formal, actual, call) for formal, actual in arguments]
         self._block(function.body, scope, _Frame((*frame.calls, name), end))
         last = self.body[-1] if self.body else None
         if isinstance(last, ptx.Instruction) and last.operands == (ptx.Symbol(end),) and not last.guard:
             self.body.pop()  # the usual single `ret` at the end
         self.body.append(ptx.Label(end, call.line))
+        self.body += [_result(formal, actual, call) for formal, actual in returns if actual != ptx.Register(SINK)]
 
-    def _bind(self, scope: Scope, formal: ptx.Variable, actual: ptx.Operand, call: ptx.Instruction) -> None:
-        """Make the callee's `formal` another name of the caller's variable."""
-        name = actual.name if isinstance(actual, ptx.Symbol) else ""
-        variable = self.call_parameters.get(name)
-        if not variable:
-            raise self._error("a call can only pass .param variables", call)
-        if variable.size != formal.size:
-            sizes = f"{formal.size} bytes, the call gives {variable.size}"
-            raise self._error(f"parameter '{formal.name}' has {sizes}", call)
-        scope.bind(formal.name, Meaning("variable", name, variable=variable), call.line)
+    def _passed(
+        self, function: ptx.Function, given: list[ptx.Operand], scope: Scope, call: ptx.Instruction, *, results: bool
+    ) -> list[tuple[ptx.Variable, ptx.Operand]]:
+        """The formal parameters, declared in the function's scope and with unique names, and what the call gives."""
+        formals = function.returns if results else function.parameters
+        if len(formals) != len(given):
+            message = f"'{function.name}' has {len(formals)} parameters, the call gives {len(given)}"
+            raise self._error(message, call, function.name)
+        passed = []
+        for formal, actual in zip(formals, given, strict=True):
+            scope.declare_variable(formal)
+            unique = scope.meanings[formal.name].name
+            self._record(unique, formal, call)
+            size = self._size(actual, formal, call, result=results)
+            if size != formal.size:
+                message = f"parameter '{formal.name}' has {formal.size} bytes, the call gives {size}"
+                raise self._error(message, call)
+            if size > MAX_PARAMETER_BYTES:
+                message = f"parameter '{formal.name}' has {size} bytes, and {MAX_PARAMETER_BYTES} is the limit"
+                raise self._error(message, call)
+            passed.append((replace(formal, name=unique), actual))
+        return passed
+
+    def _size(self, actual: ptx.Operand, formal: ptx.Variable, call: ptx.Instruction, *, result: bool) -> int:
+        """The bytes that the call gives for a parameter, or takes as a result."""
+        match actual:
+            case ptx.Symbol(name, 0) if name in self.call_parameters:
+                return self.call_parameters[name].size
+            case ptx.Register(name) if name in self.registers and not formal.dimensions:
+                return ptx.TYPE_BYTES.get(self.registers[name], 0)
+            case ptx.Register(name) if name == SINK and result:
+                return formal.size
+            case ptx.Immediate() if not (result or formal.dimensions):
+                return formal.size
+        legal = f".param variables of its function, registers{' and _' if result else ' and constants'}"
+        raise self._error(f"a call can only {'return to' if result else 'pass'} {legal}; for an array, variables", call)
 
     # ------------------------------------------------------------ operands
 
@@ -266,6 +294,23 @@ class Inliner:
         if meaning.kind != "label":
             raise self._error(f"a branch needs a label, and '{name}' is a {meaning.kind}", branch, name)
         return ptx.Symbol(meaning.name)
+
+
+def _argument(formal: ptx.Variable, actual: ptx.Operand, call: ptx.Instruction) -> ptx.Instruction:
+    """What gives a parameter its value, behind the branch that a guarded call begins with."""
+    at = replace(call, guard=None, lists=None)
+    if isinstance(actual, ptx.Symbol):
+        return callparams.copy(formal.name, actual.name, at)
+    operands = (ptx.Address(ptx.Symbol(formal.name)), actual)
+    return replace(at, opcode="st", modifiers=("param", formal.type), operands=operands)
+
+
+def _result(formal: ptx.Variable, actual: ptx.Operand, call: ptx.Instruction) -> ptx.Instruction:
+    """What takes a result out of a parameter, with the guard of the call."""
+    if isinstance(actual, ptx.Symbol):
+        return callparams.copy(actual.name, formal.name, call)
+    operands = (actual, ptx.Address(ptx.Symbol(formal.name)))
+    return replace(call, opcode="ld", modifiers=("param", formal.type), operands=operands, lists=None)
 
 
 def _is_indirect(operand: ptx.Operand) -> bool:
