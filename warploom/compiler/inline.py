@@ -78,8 +78,8 @@ class Inliner:
 
     def _variable(self, variable: ptx.Variable, scope: Scope) -> None:
         """Declare a variable, in whose initialiser each name has the meaning that it has here."""
-        pointers = tuple((position, self._pointed(symbol, variable, scope), generic)
-                         for position, symbol, generic in variable.pointers)
+        pointers = tuple((position, self._pointed(symbol, variable, scope), generic, part)
+                         for position, symbol, generic, part in variable.pointers)
         scope.declare_variable(replace(variable, pointers=pointers))
 
     def _pointed(self, symbol: ptx.Symbol, variable: ptx.Variable, scope: Scope) -> ptx.Symbol:
