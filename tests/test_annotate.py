@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 import warploom
 from warploom.arch.config import SmConfig
 from warploom.cli import main
+from warploom.compiler.compile import compile_file
 from warploom.golden_model.front_end.stalls import Stall
 from warploom.golden_model.functional.executor import Stream
 from warploom.golden_model.simulate import simulate
@@ -147,14 +149,35 @@ def test_a_program_in_sum(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_each_instruction_has_its_lines(axpy: Path) -> None:
-    from warploom.compiler.compile import compile_file
-
     source = Source(compile_file(axpy.with_suffix(".ptx")))
     last = source.lines[-1]
     assert (last.machine, last.ptx.line, last.cuda) == ("EXIT", 19, Place("/nowhere/axpy.cu", 4))
     assert source.at(last.ptx) == "ret;"
     axpy.with_suffix(".cu").unlink()
     assert Source(compile_file(axpy.with_suffix(".ptx"))).at(Place("/nowhere/axpy.cu", 4)) == ""
+
+
+@pytest.mark.parametrize("character", ["\f", "\v", "\u2028", "\x85"], ids=ascii)
+def test_only_a_line_feed_ends_a_line(axpy: Path, capsys: pytest.CaptureFixture[str], character: str) -> None:
+    comment, ptx = f"// a{character}b\n", axpy.with_suffix(".ptx")
+    axpy.with_suffix(".cu").write_text(comment + CUDA)
+    ptx.write_text(comment + PTX.replace(".loc 1 4", ".loc 1 5").replace(".loc 1 3", ".loc 1 4"))
+    source = Source(compile_file(ptx))
+    assert {source.at(lines.cuda) for lines in source.lines if lines.cuda} == {"y[threadIdx.x] += a;", "}"}
+    assert source.at(source.lines[-1].ptx) == "ret;"
+    assert main(["compile", str(ptx)]) == 0
+    assert "//   20: ret;" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", [".", "", "a\0b", "x" * 5000, "/dev/zero", "pipe.cu"])
+@pytest.mark.parametrize("line", [3, "9" * 5000])
+def test_a_source_that_cannot_be_read(axpy: Path, tmp_path: Path, name: str, line: int | str) -> None:
+    os.mkfifo(tmp_path / "pipe.cu")
+    text = PTX.replace("/nowhere/axpy.cu", name).replace(".loc 1 3 5", f".loc 1 {line} 5")
+    (tmp_path / "axpy.ptx").write_text(text)
+    assert main(["annotate", str(axpy), "--cuda", "--preset", "small"]) == 0
+    source = Source(compile_file(tmp_path / "axpy.ptx"))
+    assert {lines.cuda and source.at(lines.cuda) for lines in source.lines} <= {None, ""}
 
 
 def test_ptx_without_lines_of_cuda(capsys: pytest.CaptureFixture[str]) -> None:

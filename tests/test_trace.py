@@ -159,6 +159,12 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().err == "warploom: error: /dev/full: No space left on device\n"
 
 
+def test_a_path_that_is_no_utf_8(tmp_path: Path) -> None:
+    with (tmp_path / "trace").open("wb") as file:
+        Recording("bad\udcff/k.toml on small", file).close()
+    assert read(tmp_path / "trace").root == r"bad\udcff/k.toml on small"
+
+
 @pytest.mark.parametrize("preset", ["small", "pascal"])
 def test_a_program(preset: str, tmp_path: Path) -> None:
     """Each launch begins where the last one ended; the cycles of its slices are those of the launch alone."""

@@ -1,5 +1,6 @@
 """Machine code as text, for people."""
 
+import os
 from pathlib import Path
 
 from warploom.arch.isa import MODIFIERS, NO_RECONVERGENCE, NO_SLOT, PT, RZ, Instruction, Op, Pipe
@@ -15,13 +16,20 @@ _SLOTS = {
 """The minimum number of operand slots shown for an operation, 2 if not listed; more if they are used."""
 
 
+def source_lines(path: str | os.PathLike[str]) -> list[str]:
+    """The lines of a source, which only a line feed ends, as the parser counts them; none if it is no file that can be
+    read. A name in PTX may be that of a pipe or a device, which might never end."""
+    if not os.path.isfile(path):
+        return []
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError:
+        return []
+
+
 def listing(program: Program) -> str:
     """Every instruction of a program with its number, below its PTX line if that changes."""
-    try:
-        source = Path(program.source).read_text(encoding="utf-8").splitlines()
-    except OSError:
-        source = []
-    lines, previous = [], 0
+    source, lines, previous = source_lines(program.source), [], 0
     for pc, (instruction, line) in enumerate(zip(program.instructions, program.lines, strict=True)):
         if line != previous and 0 < line <= len(source):
             lines.append(f"// {line:4}: {source[line - 1].strip()}")

@@ -40,7 +40,7 @@ class Writer:
             return known
         number = self._tracks[name, parent, row] = len(self._tracks) + 1
         descriptor = self._packet(0).track_descriptor
-        descriptor.uuid, descriptor.name = number, name
+        descriptor.uuid, descriptor.name = number, _printable(name)
         descriptor.child_ordering, descriptor.sibling_order_rank = TrackDescriptor.EXPLICIT, number
         if parent is not None:
             descriptor.parent_uuid = parent
@@ -111,3 +111,8 @@ class Writer:
             known = self._numbers[kind, text] = len(self._numbers) + 1
             self._new.append((kind, text, known))
         return known
+
+
+def _printable(name: str) -> str:
+    """A name as UTF-8 can have it: bytes of a path that are none become escapes."""
+    return name.encode(errors="backslashreplace").decode()

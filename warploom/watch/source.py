@@ -8,10 +8,13 @@ from typing import NamedTuple
 
 from warploom.arch.errors import LaunchError
 from warploom.arch.program import Program
-from warploom.listing import instruction_text
+from warploom.listing import instruction_text, source_lines
 
-_LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)")
-_FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', re.MULTILINE)
+_NUMBER = r"(\d{1,9})\b"
+"""The number of a file or a line; no file has more lines."""
+
+_LOC = re.compile(rf"^\s*\.loc\b(?:\s+{_NUMBER}\s+{_NUMBER})?")
+_FILE = re.compile(rf'^\s*\.file\s+{_NUMBER}\s+"([^"]*)"', re.MULTILINE)
 _BODY = re.compile(r"^\s*(?:\.\w+\s+)*\.(?:entry|func)\b")
 
 
@@ -47,7 +50,7 @@ class Source:
         """The lines of a file; none if it cannot be read. A CUDA file that is not where it was compiled is looked for
         beside the PTX."""
         if file not in self._texts:
-            self._texts[file] = next(filter(None, map(_read, self._paths(file))), [])
+            self._texts[file] = next(filter(None, map(source_lines, self._paths(file))), [])
         return self._texts[file]
 
     def at(self, place: Place) -> str:
@@ -62,7 +65,7 @@ class Source:
     def _paths(self, file: str) -> Iterator[Path]:
         yield Path(file)
         yield self._ptx.parent / file
-        yield self._ptx.with_name(Path(file).name)
+        yield self._ptx.parent / Path(file).name
 
     def _located(self, lines: list[str]) -> dict[int, Place]:
         """The CUDA line of each PTX line that has one."""
@@ -71,7 +74,7 @@ class Source:
         here: Place | None = None
         for number, line in enumerate(lines, start=1):
             if match := _LOC.match(line):
-                file, at = map(int, match.groups())
+                file, at = (int(number or 0) for number in match.groups())
                 here = Place(files[file], at) if file in files and at else None
             elif _BODY.match(line):
                 here = None
@@ -83,10 +86,3 @@ class Source:
 def at(lines: Sequence[str], number: int) -> str:
     """A line without white space around it; empty if there is none of this number."""
     return lines[number - 1].strip() if 0 < number <= len(lines) else ""
-
-
-def _read(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return []
