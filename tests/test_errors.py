@@ -288,6 +288,7 @@ def test_an_unknown_name_comes_with_the_nearest(fails):
     [
         (("--json", "there"), "there: Is a directory"),
         (("--json", ""), ".: Is a directory"),
+        (("--json", "x" * 300), f"{'x' * 80}... (301 characters) File name too long"),
         (("--json", "file/x.json"), "file/x.json: No such file or directory"),
         (("--json", "/dev/full"), "/dev/full: No space left on device"),
         (("--out", "file"), "file: Not a directory"),
@@ -298,6 +299,56 @@ def test_output_that_cannot_be_written(folder, fails, options, message):
     (folder / "there").mkdir()
     (folder / "file").touch()
     assert fails("run", "bfs", "--size", "tiny", "--functional", *options) == message
+
+
+@pytest.mark.parametrize(("options", "written", "reason"), [
+    (("run", "k.toml", "--json", "k.toml"), "--json: k.toml", "the command reads"),
+    (("run", "k.toml", "--json", "./k.ptx"), "--json: k.ptx", "the command reads"),
+    (("run", "k.toml", "--out", "."), "--out: a.npy", "the command reads"),
+    (("run", "k.toml", "--out", "out", "--json", "out/a.npy"), "--out: out/a.npy", "--json writes"),
+    (("annotate", "k.toml", "--json", "a.npy"), "--json: a.npy", "the command reads"),
+    (("compile", "k.ptx", "--json", "k.ptx"), "--json: k.ptx", "the command reads"),
+    (("report", "k.toml", "--out", "link"), "--out: link", "the command reads"),
+    (("report", "k.toml", "--out", "r", "--json", "r"), "--out: r", "--json writes"),
+    (("trace", "k.toml", "--out", "a.npy"), "--out: a.npy", "the command reads"),
+    (("trace", "bfs", "--out", "p", "--json", "p"), "--out: p", "--json writes"),
+    (("sweep", "--csv", "s", "--json", "s"), "--csv: s", "--json writes"),
+    (("synth", "--liberty", "k.ptx", "--json", "k.ptx"), "--json: k.ptx", "the command reads"),
+])
+def test_no_output_replaces_an_input_or_another_output(folder, fails, options, written, reason):
+    (folder / "k.ptx").write_text(PTX.replace("BODY", ""))
+    (folder / "k.toml").write_text(LAUNCH.replace('generator = { kind = "zeros" }', 'file = "a.npy"'))
+    (folder / "link").symlink_to("k.toml")
+    (folder / "out").mkdir()
+    np.save(folder / "a.npy", np.zeros(64, np.uint32))
+    before = {path: path.read_bytes() for path in folder.glob("k.*")}
+    assert fails(*options) == f"{written} would be replaced, but {reason} it: name another file"
+    assert {path: path.read_bytes() for path in folder.glob("k.*")} == before
+
+
+@pytest.mark.parametrize("protected", ["there", "there/j.json", "there/new.json"])
+def test_what_may_not_be_written_is_found_before_the_work(folder, fails, monkeypatch, protected):
+    (folder / "there").mkdir()
+    (folder / "there/j.json").touch()
+    name = protected if protected.endswith("json") else "there/j.json"
+    refused = folder / protected if (folder / protected).exists() else folder / "there"
+    monkeypatch.setattr(os, "access", lambda path, _: Path(path).resolve() != refused)
+    monkeypatch.setattr("warploom.verbs.kernels.main", lambda _: pytest.fail("it works first"))
+    assert fails("kernels", "--json", name) == f"{name}: Permission denied"
+
+
+def test_a_recording_is_refused_before_the_work(fails):
+    assert fails("regress", "--record", "nowhere/r") == "nowhere/r: No such file or directory"
+
+
+def test_a_file_keeps_its_mode_and_may_have_a_long_name(folder):
+    path = folder / ("x" * 250)
+    path.touch()
+    path.chmod(0o640)
+    assert main(["presets", "small", "--json", path.name]) == 0
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert path.read_text().startswith("{")
+    assert list(folder.iterdir()) == [path]
 
 
 def test_devices_and_links_stay_what_they_are(folder):

@@ -5,7 +5,6 @@ Verbs live in `warploom.verbs`, one module each, imported when called, so that `
 
 import argparse
 import atexit
-import errno
 import functools
 import gc
 import importlib
@@ -18,7 +17,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
-from warploom import __version__
+from warploom import __version__, targets
 from warploom.arch.errors import SHOWN, WarploomError, one_line, shorten, shown
 from warploom.evaluation.experiments import ALL, EXPERIMENTS
 from warploom.tb import seeds
@@ -127,37 +126,13 @@ def _prepare_streams() -> None:
 
 def _call(options: argparse.Namespace) -> str | None:
     """Run the verb and write its JSON; returns the line of a failure, None without one."""
-    _check_targets(options)
+    targets.check(options)
     importlib.import_module("warploom.compiled").use()
     body = importlib.import_module(f"warploom.verbs.{options.verb}").main(options)
     if options.json:
         report = importlib.import_module("warploom.report")
         report.write_json(options.json, report.document(options.verb, body))
     return body.get("failure")
-
-
-def _check_targets(options: argparse.Namespace) -> None:
-    """Raise `OSError` if output cannot be written, before minutes of work."""
-    for name, check in (("json", _wrong_with_file), ("csv", _wrong_with_file), ("gallery", _wrong_with_file),
-                        ("waves", _wrong_with_file), ("trace", _wrong_with_file), ("out", _wrong_with_folder),
-                        ("launches", _wrong_with_folder)):
-        path = getattr(options, name, None)
-        if path and (wrong := check(path)):
-            raise OSError(wrong, os.strerror(wrong), str(path))
-
-
-def _wrong_with_file(path: Path) -> int | None:
-    """The error number if writing a file would fail, else None."""
-    folder = path.parent
-    if path.is_dir() or not folder.is_dir():
-        return errno.EISDIR if path.is_dir() else errno.ENOENT
-    return None if path.exists() or os.access(folder, os.W_OK) else errno.EACCES
-
-
-def _wrong_with_folder(path: Path) -> int | None:
-    """The same for a folder, which is made with its parents."""
-    folder = next(p for p in (path, *path.parents) if p.exists())
-    return errno.ENOTDIR if not folder.is_dir() else None if os.access(folder, os.W_OK) else errno.EACCES
 
 
 class _Parser(argparse.ArgumentParser):
@@ -419,9 +394,9 @@ def _add_workloads(verb: argparse.ArgumentParser, usual: str) -> None:
 
 def _add_cache(verbs: _Verbs) -> None:
     cache = _verb(verbs, "cache", "show or clear the cache",
-                  "warploom cache entries and folder\n"
-                  "warploom cache clear simulators      all of one kind\n"
-                  "warploom cache clear all except failed runs", configured=False)
+                  "warploom cache                      entries and folder\n"
+                  "warploom cache clear simulators     all of one kind\n"
+                  "warploom cache clear                all except failed runs", configured=False)
     cache.add_argument("action", nargs="?", choices=("clear",), help="remove entries that no running process uses")
     cache.add_argument("kind", nargs="?", help="one kind only (default: all but runs)")
 

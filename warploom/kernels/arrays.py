@@ -31,10 +31,12 @@ UNREADABLE = (ValueError, SyntaxError, TokenError, OverflowError, TypeError, Rec
 
 
 class Arrays:
-    """The arrays of one launch file. Raises `LaunchError`; for arrays that are too large, before it makes them."""
+    """The arrays of one launch file; `files` are those that it has read. Raises `LaunchError`; for arrays that are too
+    large, before it makes them."""
 
     def __init__(self) -> None:
         self._bytes = 0
+        self.files: list[Path] = []
 
     def contents(self, table: Table) -> np.ndarray:
         """Initial contents, from `file` or from `generator`."""
@@ -57,6 +59,7 @@ class Arrays:
     ) -> np.ndarray:
         """The array of a .npy file, its dtype and shape as wanted; None accepts what the file has."""
         path = table.file.parent / name
+        self.files.append(path)
         array = _map(table, key, path)
         if array.dtype.name not in DTYPES:
             table.fail(key, f"{path} holds {shorten(str(array.dtype))}; must be one of {', '.join(DTYPES)}")

@@ -18,7 +18,8 @@ from warploom.kernels.table import Table
 @dataclass(frozen=True)
 class LaunchFile:
     """A parsed launch file: `ptx` is the path of the PTX file, `entry` is None if the file has only one, `outputs` are
-    the names of output buffers and symbols. `optimise` says how to compile its kernel."""
+    the names of output buffers and symbols. `optimise` says how to compile its kernel. `files` are all files that were
+    or will be read."""
 
     path: Path
     ptx: Path
@@ -27,6 +28,7 @@ class LaunchFile:
     outputs: tuple[str, ...]
     expectations: tuple[Expectation, ...]
     optimise: bool = True
+    files: tuple[Path, ...] = ()
 
 
 def load(path: str | Path) -> LaunchFile:
@@ -67,7 +69,8 @@ def load(path: str | Path) -> LaunchFile:
         raise LaunchError(f"{path}: {error}") from None
     values = [*arguments, *memory, *symbols]
     return LaunchFile(path, ptx, entry, launch, tuple(v.name for v in values if v.out),
-                      tuple(v.expectation for v in values if v.expectation is not None))
+                      tuple(v.expectation for v in values if v.expectation is not None),
+                      files=(path, ptx, *arrays.files))
 
 
 def _geometry(top: Table) -> tuple[tuple[int, int, int], tuple[int, int, int]]:

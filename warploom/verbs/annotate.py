@@ -30,7 +30,7 @@ def main(options: argparse.Namespace) -> Body:
     config = configuration(options)
     profiles = Profiles(cuda=options.cuda)
     with report.working("timing"):
-        runs = launches(options.kernel, options.size, config, profiles.launch)
+        runs = launches(options, config, profiles.launch)
     spent, texts, statistics = profiles.by_line(), profiles.texts(), total(runs)
     body = {
         "configuration": dataclasses.asdict(config), "source": "cuda" if options.cuda else "ptx",

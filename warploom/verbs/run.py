@@ -5,7 +5,7 @@ import dataclasses
 import time
 from pathlib import Path
 
-from warploom import report
+from warploom import report, targets
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ExecutionError, ToolError, warn
 from warploom.arch.gpu import GpuConfig
@@ -48,6 +48,7 @@ def run_launch(options: argparse.Namespace) -> Body:
     if options.waves:
         check_waves(options.waves, rtl=options.rtl)
     file = dataclasses.replace(find(options.kernel, options.size), optimise=options.optimise)
+    targets.check_launch(options, file.files, file.outputs if options.out else ())
     try:
         with report.working("executing"):
             executed = run(file, config, record=False)

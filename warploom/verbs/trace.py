@@ -16,7 +16,7 @@ def main(options: argparse.Namespace) -> Body:
     config = configuration(options)
     with report.working("timing"), writing(options.trace) as file:
         recording = Recording(f"{options.kernel} on {config.name}", file)
-        runs = launches(options.kernel, options.size, config, recording.launch)
+        runs = launches(options, config, recording.launch)
         recording.close()
     statistics, size = total(runs), options.trace.stat().st_size
     report.fields(f"{options.kernel} on {config.name}: {options.trace}", {

@@ -1,0 +1,65 @@
+"""The files that a command writes: they can be written, and are no files that it reads, before hours of work."""
+
+import argparse
+import errno
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from warploom.arch.errors import ConfigError
+from warploom.files import why_not
+
+FILES = {"json": "--json", "csv": "--csv", "gallery": "--gallery", "waves": "--waves", "trace": "--out",
+         "record": "--record"}
+"""Options that name a file to write, as they are called on the command line."""
+
+PAGE = {"page": "--out"}
+"""Another one, whose folder is made."""
+
+FOLDERS = ("out", "launches")
+
+READ = ("kernel", "file", "documents", "points", "liberty", "against", "preset", "gpu", "name")
+"""Options that name files to read; text without .toml at its end is the name of something that is bundled."""
+
+
+def check(options: argparse.Namespace) -> None:
+    """Raise `OSError` if output cannot be written, and `ConfigError` if it would replace a file that the command line
+    names."""
+    for names, wrong_with in ((FILES, why_not), (FOLDERS, _wrong_with_folder)):
+        for path in filter(None, (getattr(options, name, None) for name in names)):
+            if wrong := wrong_with(path):
+                raise OSError(wrong, os.strerror(wrong), str(path))
+    _differ(_written(options), _read(options))
+
+
+def check_launch(options: argparse.Namespace, read: Iterable[Path], buffers: Iterable[str] = ()) -> None:
+    """Raise `ConfigError` if output, also that of buffers to ``--out``, would replace a file that a launch reads."""
+    _differ([*_written(options), *(("--out", options.out / f"{name}.npy") for name in buffers)], read)
+
+
+def _written(options: argparse.Namespace) -> list[tuple[str, Path]]:
+    named = ((option, getattr(options, name, None)) for name, option in {**FILES, **PAGE}.items())
+    return [(option, path) for option, path in named if path]
+
+
+def _read(options: argparse.Namespace) -> list[Path]:
+    given = (getattr(options, name, None) for name in READ)
+    every = (one for value in given for one in (value if isinstance(value, list) else [value]) if one)
+    return [Path(one) for one in every if isinstance(one, Path) or one.endswith(".toml")]
+
+
+def _differ(written: Iterable[tuple[str, Path]], read: Iterable[Path]) -> None:
+    """Raise `ConfigError` if one of the files to write, beside the option that names it, is another one of all; devices
+    and pipes may be."""
+    taken = {os.path.realpath(path): "the command reads it" for path in read}
+    for option, path in written:
+        place = os.path.realpath(path)
+        if place in taken and (path.is_file() or not path.exists()):
+            raise ConfigError(f"{option}: {path} would be replaced, but {taken[place]}: name another file")
+        taken[place] = f"{option} writes it"
+
+
+def _wrong_with_folder(path: Path) -> int | None:
+    """The error number if writing to a folder, which is made with its parents, would fail, else None."""
+    folder = next(p for p in (path, *path.parents) if p.exists())
+    return errno.ENOTDIR if not folder.is_dir() else None if os.access(folder, os.W_OK) else errno.EACCES
