@@ -50,7 +50,8 @@ def test_help_lists_every_verb_and_imports_nothing_heavy():
 
 
 @pytest.mark.parametrize("arguments", [[], ["frobnicate"], ["run"], ["run", "bfs", "--size", "huge"],
-                                       ["run", "bfs", "--rtl", "--functional"], ["presets", "--set", "banks=2"]])
+                                       ["run", "bfs", "--rtl", "--functional"], ["presets", "--set", "banks=2"],
+                                       *(["synth", f"--max-ps={limit}"] for limit in ("nan", "inf", "0", "-1"))])
 def test_wrong_usage_exits_with_2(arguments, capsys):
     with pytest.raises(SystemExit) as exit_:
         main(arguments)

@@ -278,6 +278,29 @@ def test_a_setting_that_is_nonsense(fails, setting, message):
     assert message in fails("run", "bfs", "--set", setting)
 
 
+@pytest.mark.parametrize(("command", "message"), [
+    ("run bfs --seed 2", "--seed: only hardware has power-up contents: add --rtl"),
+    ("run gaussian --seed 2", "--seed: only hardware has power-up contents: add --rtl"),
+    ("sweep --set banks=2,4 --seed 2", "--seed: only points that are drawn depend on it: add --random N"),
+    ("synth --ipc tiny", "--ipc: it is of whole datapaths: add --all or --pairs"),
+    ("synth --fpga", "--fpga: it is of one unit: name it with --unit, such as Datapath"),
+    ("evaluate hardware --size tiny", "evaluate hardware: --size and --quick must be left out: it has no inputs"),
+    ("evaluate hardware_units --quick", "hardware_units: --size and --quick must be left out: it has no inputs"),
+    ("evaluate coalescing --set coalescing=on --workloads bfs", "--set coalescing must be left out: the experiment"),
+    ("run bfs --set banks=4 --set register_file.banks=2", "--set register_file.banks=2: banks = 4 is given, too"),
+    ("run bfs --set sp0.lanes=16 --set pipes.sp0.lanes=32", "sp0.lanes = 16 is given, too: give one of them"),
+    ("sweep --set banks=4 --set register_file.banks=2,8", "banks = 4 is given, too: give one of them"),
+    ("evaluate coalescing --set banks=4 --set banks=2", "banks = 4 is given, too: give one of them"),
+])
+def test_no_option_is_ignored(fails, command, message):
+    assert message in fails(*command.split())
+
+
+@pytest.mark.parametrize("command", ["run bfs --preset", "evaluate coalescing --preset", "presets", "synth --preset"])
+def test_an_empty_name_is_no_preset(fails, command):
+    assert fails(*command.split(), "").startswith("preset = '': must be one of fermi, ")
+
+
 def test_an_unknown_name_comes_with_the_nearest(fails):
     assert fails("run", "hotspt").endswith("; nearest: hotspot")
     assert errors.nearest("quite different", ["banks"]) == ""

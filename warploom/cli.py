@@ -9,6 +9,7 @@ import functools
 import gc
 import importlib
 import io
+import math
 import os
 import signal
 import sys
@@ -201,7 +202,7 @@ def _add_run(verbs: _Verbs) -> None:
     how = run.add_mutually_exclusive_group()
     how.add_argument("--functional", action="store_true", help="compute and check results only, without timing")
     how.add_argument("--rtl", action="store_true", help="add the hardware, in lockstep with the golden model")
-    run.add_argument("--seed", type=seeds.read, default=seeds.FIXED, metavar="N",
+    run.add_argument("--seed", type=seeds.read, metavar="N",
                      help=f"seed of the hardware's power-up contents, with --rtl (default: {seeds.FIXED})")
     run.add_argument("--replay", action="store_true",
                      help="with --rtl, replay a recorded run of the golden model: many times as fast")
@@ -319,11 +320,23 @@ def _add_synth(verbs: _Verbs) -> None:
                       help="the same for fewer combinations, in which each legal pair of settings occurs")
     synth.add_argument("--ipc", choices=("tiny", "default"),
                        help="with these two: also instructions per cycle, of all kernels in a size, and per nanosecond")
-    synth.add_argument("--max-ps", type=float, metavar="N", help="fail if a path is longer, access to SRAM left out")
+    synth.add_argument("--max-ps", type=_picoseconds, metavar="N",
+                       help="fail if a path is longer, access to SRAM left out")
     synth.add_argument("--liberty", type=Path, metavar="FILE", help="your own cell library (default: Nangate 45 nm)")
     synth.add_argument("--flat", action="store_true", help="dissolve the hierarchy first: one row, slower")
     synth.add_argument("--fpga", action="store_true",
                        help="LUTs, flip-flops, block RAM, multipliers and clock on an ECP5 FPGA instead, of one unit")
+
+
+def _picoseconds(text: str) -> float:
+    """The length of a path."""
+    try:
+        length = float(text)
+    except ValueError:
+        length = 0.0
+    if not 0 < length < math.inf:
+        raise argparse.ArgumentTypeError(f"{text}: must be a positive number of picoseconds")
+    return length
 
 
 def _add_evaluate(verbs: _Verbs) -> None:
@@ -368,7 +381,7 @@ def _add_sweep(verbs: _Verbs) -> None:
     _add_gpu(sweep, "vary fields of a GPU and of its SMs")
     sweep.add_argument("--points", type=Path, metavar="FILE", help="the points: CSV, a column for each field")
     sweep.add_argument("--random", type=_positive, metavar="N", help="simulate N points of the grid, drawn at random")
-    sweep.add_argument("--seed", type=seeds.read, default=seeds.FIXED, metavar="N",
+    sweep.add_argument("--seed", type=seeds.read, metavar="N",
                        help=f"seed of --random (default: {seeds.FIXED})")
     sweep.add_argument("--synth", action="store_true",
                        help="synthesise each datapath, for its clock and area (default: bits of storage, one clock)")

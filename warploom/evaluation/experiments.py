@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 ALL = "all"
 """Every experiment, as a user names it."""
 
-WORKLOADS, BLOCKS, MACHINE = "--workloads", "--blocks", "--preset and --set"
+WORKLOADS, BLOCKS, SIZE, MACHINE = "--workloads", "--blocks", "--size and --quick", "--preset and --set"
 """Options that an experiment may refuse."""
 
 _SHARED = "blocks share the memory of a GPU: a sample of them would not load it"
 _ONE_SIZE = {BLOCKS: "it times no blocks"}
+_NO_RUNS = {WORKLOADS: "it runs none", SIZE: "it has no inputs", **_ONE_SIZE}
 
 
 @dataclass(frozen=True)
@@ -152,13 +153,13 @@ EXPERIMENTS = {
         refuses={BLOCKS: "the chip ran all blocks"}, unless="blocks", gpu=True),
     "hardware": Experiment(
         "the mechanisms in gates, synthesised", "warploom.verbs.evaluate_hardware:show", preset="small",
-        refuses={WORKLOADS: "it runs none", **_ONE_SIZE}, unless="quick"),
+        refuses=_NO_RUNS, unless="quick"),
     "hardware_network": Experiment(
         "the network between collectors and banks, synthesised without and with windows",
         "warploom.verbs.evaluate_hardware:show_network", preset="small",
-        refuses={WORKLOADS: "it runs none", **_ONE_SIZE}, unless="quick"),
+        refuses=_NO_RUNS, unless="quick"),
     "hardware_units": Experiment(
         "the same, the units that they change alone", "warploom.verbs.evaluate_hardware:show_units", preset="narrow",
-        refuses={WORKLOADS: "it runs none", **_ONE_SIZE}, unless="quick"),
+        refuses=_NO_RUNS, unless="quick"),
 }
 """All experiments, by name."""

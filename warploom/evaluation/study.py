@@ -11,9 +11,10 @@ from warploom import report
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, WarploomError, one_line
 from warploom.arch.gpu import GpuConfig, Machine, sm_of
+from warploom.arch.mechanisms import SWITCHES
 from warploom.evaluation import cached
 from warploom.evaluation.cached import Sized, Work
-from warploom.evaluation.experiments import BLOCKS, EXPERIMENTS, MACHINE, WORKLOADS
+from warploom.evaluation.experiments import BLOCKS, EXPERIMENTS, MACHINE, SIZE, WORKLOADS
 from warploom.evaluation.figures import Groups, Runs
 from warploom.evaluation.simulations import Case, Results, arranged, cases, results
 from warploom.evaluation.workloads import remaining, sized
@@ -33,22 +34,24 @@ class Failure(NamedTuple):
 class Wanted:
     """What a user wants of experiments: of the inputs, of the machine (an SM, `preset`, or a `gpu`; nothing: the usual
     one), of the workloads (none: the usual ones), of the blocks that are timed (None: as many as usual, 0: all), and
-    where charts go and simulations run. `known` results need no simulation."""
+    where charts go and simulations run. `known` results need no simulation. `sized`: the user wants this size."""
 
     size: str
     charts: Path
-    preset: str = ""
-    gpu: str = ""
+    preset: str | None = None
+    gpu: str | None = None
     settings: Sequence[str] = ()
     workloads: Sequence[str] = ()
     blocks: int | None = None
     scheduler: str | None = None
     known: Results = field(default_factory=dict)
+    sized: bool = False
 
     def given(self) -> list[str]:
         """The options of which an experiment may refuse some."""
-        return [option for option, value in ((MACHINE, self.preset or self.gpu or self.settings),
-                                             (WORKLOADS, self.workloads), (BLOCKS, self.blocks)) if value]
+        machine = self.preset is not None or self.gpu is not None or self.settings
+        return [option for option, value in ((MACHINE, machine), (WORKLOADS, self.workloads), (BLOCKS, self.blocks),
+                                             (SIZE, self.sized)) if value]
 
 
 class Study:
@@ -60,12 +63,13 @@ class Study:
         for option in wanted.given():
             if option in self.experiment.refuses:
                 raise ConfigError(f"evaluate {name}: {option} must be left out: {self.experiment.refuses[option]}")
-        if wanted.preset and self.experiment.gpu:
+        if wanted.preset is not None and self.experiment.gpu:
             raise ConfigError(f"evaluate {name}: --preset must be left out: it names an SM, and the machine is a GPU: "
                               "name one with --gpu")
-        if wanted.gpu and not self.experiment.gpu:
+        if wanted.gpu is not None and not self.experiment.gpu:
             raise ConfigError(f"evaluate {name}: --gpu must be left out: the machine is one SM: name it with --preset")
-        self.preset = wanted.preset or wanted.gpu or self.experiment.preset
+        named = [name for name in (wanted.preset, wanted.gpu) if name is not None]
+        self.preset = named[0] if named else self.experiment.preset
         self.groups: Groups = self.experiment.groups(wanted.workloads)
         self.failed: list[Failure] = []
 
@@ -93,7 +97,14 @@ class Study:
 
     def configurations(self) -> dict[str, Machine]:
         """All machines on which workloads are simulated, by setting."""
-        return self.experiment.machines(self.machine, self.wanted.settings) if self.experiment.configurations else {}
+        if not self.experiment.configurations:
+            return {}
+        found = self.experiment.machines(self.machine, self.wanted.settings)
+        for name in (setting.partition("=")[0].rpartition(".")[2].strip() for setting in self.wanted.settings):
+            if name in SWITCHES and any(getattr(sm_of(one), name) != getattr(self.config, name)
+                                        for one in found.values()):
+                raise ConfigError(f"evaluate {self.name}: --set {name} must be left out: the experiment sets it itself")
+        return found
 
     def cases(self) -> list[Case]:
         """Every workload on every machine, or what the experiment says."""

@@ -185,7 +185,7 @@ def _sm(machine: str | Path | SmConfig | None) -> SmConfig:
         return machine
     if machine is not None and not isinstance(machine, str | Path):
         raise ConfigError(f"{shown(machine)}: must be a preset, a configuration file, or an SmConfig")
-    return SmConfig.preset(str(machine or DEFAULT_PRESET))
+    return SmConfig.preset(DEFAULT_PRESET if machine is None else str(machine))
 
 
 def _gpu(gpu: str | Path | GpuConfig) -> GpuConfig:

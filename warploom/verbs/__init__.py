@@ -8,11 +8,15 @@ import argparse
 from typing import Any
 
 from warploom import store
-from warploom.arch.config import DEFAULT_PRESET, SmConfig
-from warploom.arch.errors import ConfigError
-from warploom.arch.gpu import GpuConfig
+from warploom.arch.config import DEFAULT_PRESET, PARAMETERS, SmConfig
+from warploom.arch.errors import ConfigError, shorten
+from warploom.arch.gpu import GPU_PARAMETERS, GpuConfig
+from warploom.arch.pipes import PIPES
 
 Body = dict[str, Any]
+
+_PARTS = {parameter.part for parameter in (*PARAMETERS.values(), *GPU_PARAMETERS.values())}
+"""The parts of a machine, with which a setting may name a field."""
 
 
 def need_simulator() -> None:
@@ -24,7 +28,8 @@ def need_simulator() -> None:
 
 def configuration(options: argparse.Namespace) -> SmConfig:
     """The configuration selected by ``--preset`` and ``--set``. Raises `ConfigError`."""
-    return SmConfig.preset(options.preset or DEFAULT_PRESET).with_settings(options.settings)
+    preset = DEFAULT_PRESET if options.preset is None else options.preset
+    return SmConfig.preset(preset).with_settings(consistent(options.settings))
 
 
 def machine(options: argparse.Namespace) -> tuple[SmConfig, GpuConfig | None]:
@@ -34,5 +39,18 @@ def machine(options: argparse.Namespace) -> tuple[SmConfig, GpuConfig | None]:
     if options.preset is not None:
         raise ConfigError(f"--preset: the SMs of --gpu {options.gpu} are part of it: change them with --set, or in a "
                           "file like that which warploom presets shows")
-    gpu = GpuConfig.preset(options.gpu).with_settings(options.settings)
+    gpu = GpuConfig.preset(options.gpu).with_settings(consistent(options.settings))
     return gpu.sm, gpu
+
+
+def consistent(settings: list[str]) -> list[str]:
+    """The settings of ``--set``. Raises `ConfigError` if they give one field two values, perhaps by two names."""
+    given: dict[str, str] = {}
+    for setting in settings:
+        name, _, value = setting.partition("=")
+        part, _, short = name.strip().removeprefix(f"{PIPES}.").partition(".")
+        field = short if part in _PARTS else name.strip().removeprefix(f"{PIPES}.")
+        if given.setdefault(field, value.strip()) != value.strip() and short != "copy":
+            raise ConfigError(f"--set {shorten(setting)}: {shorten(field)} = {shorten(given[field])} is given, too: "
+                              "give one of them")
+    return settings

@@ -9,7 +9,7 @@ from warploom import report
 from warploom.arch.errors import ConfigError, WarploomError, one_line
 from warploom.evaluation.experiments import ALL, BLOCKS, EXPERIMENTS, WORKLOADS
 from warploom.evaluation.study import Failure, Study, Wanted, simulate
-from warploom.verbs import Body
+from warploom.verbs import Body, consistent
 
 FOLDER = Path("build") / "evaluation"
 
@@ -21,8 +21,9 @@ def main(options: argparse.Namespace) -> Body:
         return _several(names, options, options.out or FOLDER)
     (name,) = names
     size = _size(name, options)
-    return _body(Study(name, Wanted(size, options.out or FOLDER / size, options.preset or "", options.gpu or "",
-                                    options.settings, options.workloads, options.blocks, options.scheduler)))
+    return _body(Study(name, Wanted(size, options.out or FOLDER / size, options.preset, options.gpu,
+                                    consistent(options.settings), options.workloads, options.blocks, options.scheduler,
+                                    sized=bool(options.size or options.quick))))
 
 
 def _size(name: str, options: argparse.Namespace) -> str:
@@ -42,7 +43,7 @@ def _several(names: Sequence[str], options: argparse.Namespace, folder: Path) ->
     ``<folder>/EXPERIMENT.json``; then the page of all of them. One that fails does not stop the others."""
     from warploom.pages.report import write  # noqa: PLC0415  (its library takes long to import)
 
-    if options.preset or options.gpu or options.settings:
+    if options.preset is not None or options.gpu is not None or options.settings:
         raise ConfigError("evaluate: experiments have machines of their own: leave --preset, --gpu and --set out, or "
                           "name one experiment")
     folder.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ def main(options: argparse.Namespace) -> Body:
     """Show the presets."""
     if options.gpu:
         return _gpus(options.name)
-    if options.name:
+    if options.name is not None:
         config = SmConfig.preset(options.name)
         print(config.to_toml(), end="")
         return {"presets": {config.name: dataclasses.asdict(config)}}
@@ -26,7 +26,7 @@ def main(options: argparse.Namespace) -> Body:
 
 def _gpus(name: str | None) -> Body:
     """Show the GPUs, or the text of one of them."""
-    if name:
+    if name is not None:
         print(gpu_text(name), end="")
         return {"presets": {name: dataclasses.asdict(GpuConfig.preset(name))}}
     every = {name: GpuConfig.preset(name) for name in gpu_presets()}

@@ -17,6 +17,7 @@ from warploom.golden_model.simulate import simulate
 from warploom.golden_model.statistics import Statistics
 from warploom.kernels.launchfile import LaunchFile
 from warploom.running import Executed, find, is_program, run, save
+from warploom.tb import seeds
 from warploom.verbs import Body, machine, need_simulator
 from warploom.verbs.gpu import gpu_body, show_gpu
 
@@ -30,6 +31,8 @@ def main(options: argparse.Namespace) -> Body:
     if options.blocks is not None and (options.rtl or options.functional):
         raise ConfigError("--blocks: only the cycle model takes a sample of the blocks: leave out --rtl and "
                           "--functional")
+    if options.seed is not None and not options.rtl:
+        raise ConfigError("--seed: only hardware has power-up contents: add --rtl")
     if is_program(options.kernel):
         from warploom.verbs import run_program  # noqa: PLC0415  (it imports this module)
 
@@ -65,7 +68,8 @@ def run_launch(options: argparse.Namespace) -> Body:
     elif not options.functional:
         statistics = _time(options, config, executed, body)
     if options.rtl:
-        body |= run_rtl(config, file, options.seed, statistics.cycles, record=options.waves, replay=options.replay)
+        body |= run_rtl(config, file, seed_of_hardware(options), statistics.cycles, record=options.waves,
+                        replay=options.replay)
     if options.out:
         print(f"Buffers: {', '.join(body['outputs']) or 'none has out = true'}")
     return body
@@ -105,6 +109,11 @@ def _show_sample(sample: Sample) -> None:
         "blocks": f"{len(sample.blocks)} of {sample.of:,}, evenly spaced", "which": ", ".join(map(str, sample.blocks)),
         "factor from its counts to those of all blocks, estimated": sample.factor,
     })
+
+
+def seed_of_hardware(options: argparse.Namespace) -> int:
+    """The seed of the hardware's power-up contents."""
+    return seeds.FIXED if options.seed is None else int(options.seed)
 
 
 def check_waves(path: Path, *, rtl: bool) -> None:

@@ -16,7 +16,8 @@ from warploom.evaluation.sweep import Measures, Point, combined, front, listed, 
 from warploom.files import write_whole
 from warploom.synth.combinations import Combination, synthesise_all
 from warploom.synth.report import Row
-from warploom.verbs import Body, machine
+from warploom.tb import seeds
+from warploom.verbs import Body, consistent, machine
 
 Errors = dict[Point, WarploomError]
 
@@ -62,8 +63,11 @@ def _points(options: argparse.Namespace, base: Machine) -> tuple[list[Point], li
         raise ConfigError("--points: the file has all points: leave --set and --random out")
     if not options.points and not options.settings:
         raise ConfigError("sweep: give fields with --set FIELD=VALUES, or points with --points FILE")
-    wanted = listed(options.points) if options.points else combined(ranges(options.settings), options.random,
-                                                                    options.seed)
+    if options.seed is not None and options.random is None:
+        raise ConfigError("--seed: only points that are drawn depend on it: add --random N")
+    seed = seeds.FIXED if options.seed is None else options.seed
+    wanted = listed(options.points) if options.points else combined(ranges(consistent(options.settings)),
+                                                                    options.random, seed)
     found: dict[Machine, Point] = {}
     illegal: list[tuple[Mapping[str, str], ConfigError]] = []
     for values in wanted:

@@ -25,6 +25,8 @@ SPEEDS = {"ipc": "IPC", "instructions_per_ns": "IPC * GHz"}
 
 def main(options: argparse.Namespace) -> Body:
     """Synthesise all units or one, or the datapath under all combinations of mechanisms."""
+    if options.ipc and not (options.all or options.pairs):
+        raise ConfigError("--ipc: it is of whole datapaths: add --all or --pairs")
     config = configuration(options)
     body: Body = {"configuration": dataclasses.asdict(config)}
     if options.fpga:
@@ -51,7 +53,9 @@ def _fpga(options: argparse.Namespace) -> Body:
         if getattr(options, option) not in (None, False):
             raise ConfigError(f"--{option.replace('_', '-')}: must be left out with --fpga: it is about cells of a "
                               "library")
-    fitted = fpga.fit(configuration(options), options.unit or TOP)
+    if options.unit is None:
+        raise ConfigError(f"--fpga: it is of one unit: name it with --unit, such as {TOP}")
+    fitted = fpga.fit(configuration(options), options.unit)
     report.table(f"{fitted.unit} on {fpga.DEVICE}, out of context", ("resource", "used", "of"),
                  [(name.replace("_", " "), count, fpga.CAPACITY[name]) for name, count in fitted.used().items()])
     report.fields("Clock", {"MHz": (fitted.mhz or "no path between registers") if fitted.fits else
