@@ -560,6 +560,38 @@ def test_bad_documents(text: str, message: str, tmp_path: Path, capsys: pytest.C
     assert not page.exists()
 
 
+SENSITIVE = {"figure": "Fig. 3.21", "published": "-", "ours": 1.0, "assumption": "wires", "least": 0.5, "most": 2,
+             "with least": 0.9, "with most": 1.1}
+
+
+@pytest.mark.parametrize(("change", "key"), [
+    ({"sensitivity": [{}]}, "`figure` - at `$.sensitivity[0]`"),
+    ({"sensitivity": [{**SENSITIVE, "with least": "x"}]}, "$.sensitivity[0].with least`"),
+    ({"pressure": [{}]}, "`kernel` - at `$.pressure[0]`"),
+    ({"pressure": [{**EVALUATED["pressure"][0], "port": "x"}]}, "$.pressure[0].port`"),
+    *(({"figures": [{"figure": "Fig. 1", "title": "", "series": {"3 bytes": {
+        "kernels": {}, "average": 1.0, "published": text}}}]}, "published: could not convert string to float: ")
+      for text in ("x", "")),
+    *(({"runs": {"bfs": {"wid_off": {**STATISTICS, "stalls": {"war": count}}}}}, "$.runs[...][...].stalls[...]`")
+      for count in (None, "x")),
+    ({"runs": {"bfs": {"wid_off": {**STATISTICS, "source_widths": [1]}}}}, "$.runs[...][...].source_widths`"),
+])
+def test_a_wrong_type_inside_a_document(change: dict[str, Any], key: str, tmp_path: Path,
+                                        capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text(json.dumps({**EVALUATED, **change}))
+    assert main(["report", str(path), "--out", str(tmp_path / "report.html")]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"warploom: error: {path}: not as docs/json.md") and key in error
+
+
+def test_what_an_assumption_carries(tmp_path: Path) -> None:
+    document = {**EVALUATED, "sensitivity": [SENSITIVE]}
+    table = next(table for table in written(tmp_path / "page.html", document).iter("table")
+                 if "what each assumption carries" in table.text_content())
+    assert {"wires", "0.9", "1.1"} <= {cell.text_content().strip() for cell in table.iter("th", "td")}
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, page, summary = tmp_path / "one.json", tmp_path / "new" / "report.html", tmp_path / "summary.json"
     path.write_text(json.dumps(EVALUATED))

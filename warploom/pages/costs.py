@@ -24,18 +24,18 @@ def of_energy(document: Document, slug: str) -> list[Panel]:
 def of_sensitivity(document: Document, slug: str) -> list[Panel]:
     """Each figure of energy with the least and with the most value of each assumption."""
     found = []
-    for figure in dict.fromkeys(str(entry["figure"]) for entry in document.sensitivity):
-        entries = {str(entry["assumption"]).replace("_", " "): entry for entry in document.sensitivity
-                   if entry["figure"] == figure}
+    for figure in dict.fromkeys(entry.figure for entry in document.sensitivity):
+        entries = {entry.assumption.replace("_", " "): entry for entry in document.sensitivity
+                   if entry.figure == figure}
         first = next(iter(entries.values()))
-        published = "" if first["published"] == "-" else f", published {first['published']}"
+        published = "" if first.published == "-" else f", published {first.published}"
         found.append(Panel(
             f"{slug}-{identifier('assumptions', figure)}",
-            f"{figure}: what each assumption carries, ours {float(first['ours']):.1f}{published}", ENDS,
-            {name: [float(entry[end]) for end in ENDS] for name, entry in entries.items()}, "assumption",
+            f"{figure}: what each assumption carries, ours {first.ours:.1f}{published}", ENDS,
+            {name: [entry.with_least, entry.with_most] for name, entry in entries.items()}, "assumption",
             notes={"": ["least", "most"],
-                   **{name: [f"{entry['least']:g}", f"{entry['most']:g}"] for name, entry in entries.items()}},
-            base=float(first["ours"])))
+                   **{name: [f"{entry.least:g}", f"{entry.most:g}"] for name, entry in entries.items()}},
+            base=first.ours))
     return found
 
 

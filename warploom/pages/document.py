@@ -7,11 +7,12 @@ Keys that are not named here are ignored, and figures that a document lacks are 
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from warploom.arch.errors import WarploomError, shorten
+from warploom.evaluation.published import Published
 from warploom.report import SCHEMA_VERSION
 
 SWEEP = "sweep"
@@ -33,6 +34,12 @@ class Series(msgspec.Struct):
     averages: dict[str, float] = {}
     published: str | None = None
     settings: list[str] = []
+
+    def __post_init__(self) -> None:
+        try:
+            Published.of(0 if self.published is None else self.published)
+        except ValueError as error:
+            raise ValueError(f"published: {error}") from None
 
 
 class Figure(msgspec.Struct):
@@ -100,6 +107,48 @@ class Energy(msgspec.Struct):
     overhead: float
 
 
+class Pressure(msgspec.Struct):
+    """What schedulers do with their cycles, of a kernel under a setting, in percent."""
+
+    kernel: str
+    setting: str
+    issuing: float
+    collector: float
+    port: float
+    other: float
+
+
+class Sensitivity(msgspec.Struct):
+    """A figure of energy with the least and with the most value of an assumption, and with the usual one."""
+
+    figure: str
+    published: str
+    ours: float
+    assumption: str
+    least: float
+    most: float
+    with_least: float = msgspec.field(name="with least")
+    with_most: float = msgspec.field(name="with most")
+
+
+Widths = Annotated[list[float], msgspec.Meta(min_length=4, max_length=4)]
+"""Counts of values of 1 to 4 bytes."""
+
+
+class Run(msgspec.Struct):
+    """What is shown of the statistics of a run; a page has all of them."""
+
+    stalls: dict[str, float]
+    source_widths: Widths
+    destination_widths: Widths
+
+
+class Runs(msgspec.Struct):
+    """The runs of a document, by workload and setting."""
+
+    runs: dict[str, dict[str, Run]] = {}
+
+
 class Document(msgspec.Struct):
     """What an experiment, or a sweep, found. `groups` are the workloads of each average; `runs` are statistics, by
     workload and setting; `settings` how to repeat them."""
@@ -117,9 +166,9 @@ class Document(msgspec.Struct):
     groups: dict[str, list[str]] = {}
     runs: dict[str, dict[str, dict[str, Any]]] = {}
     settings: dict[str, list[str]] = {}
-    pressure: list[Record] = []
+    pressure: list[Pressure] = []
     energy: list[Energy] = []
-    sensitivity: list[Record] = []
+    sensitivity: list[Sensitivity] = []
     overheads: list[Record] | dict[str, list[Record]] = []
     affine_registers: list[Record] = []
     calibration: list[Record] = []
@@ -184,6 +233,7 @@ def checked(document: Mapping[str, Any], where: str) -> Document:
         raise DocumentError(f"{where}: a document of several experiments: give the documents that it names")
     named = {"experiment": SWEEP, **document} if document["verb"] == SWEEP else document
     try:
+        msgspec.convert(named, Runs)
         return msgspec.convert(named, Document)
     except msgspec.ValidationError as error:
         raise DocumentError(f"{where}: not as docs/json.md describes it: {error}") from None

@@ -178,9 +178,9 @@ def _compared(figure: Figure, published: Mapping[str, str]) -> list[Compared]:
 def of_pressure(document: Document, slug: str) -> list[Panel]:
     """What the schedulers do with their cycles, under some of the settings."""
     found = []
-    for setting in dict.fromkeys(str(entry["setting"]) for entry in document.pressure):
-        entries = [entry for entry in document.pressure if entry["setting"] == setting]
-        rows = {str(entry["kernel"]): [float(entry[key]) for key in PRESSURE] for entry in entries}
+    for setting in dict.fromkeys(entry.setting for entry in document.pressure):
+        entries = [entry for entry in document.pressure if entry.setting == setting]
+        rows = {entry.kernel: [getattr(entry, key) for key in PRESSURE] for entry in entries}
         found.append(_shares(document, slug, f"Cycles of the schedulers, {setting}", PRESSURE, rows,
                              settings=[setting]))
     return found
@@ -188,12 +188,12 @@ def of_pressure(document: Document, slug: str) -> list[Panel]:
 
 def of_stalls(document: Document, slug: str) -> list[Panel]:
     """Cycles without an issue by cause, under the settings of the pressure, or the first one."""
-    settings = list(dict.fromkeys(str(entry["setting"]) for entry in document.pressure)) or _settings(document)[:1]
+    settings = list(dict.fromkeys(entry.setting for entry in document.pressure)) or _settings(document)[:1]
     found = []
     for setting in settings:
         stalls = {name: of[setting]["stalls"] for name, of in document.runs.items() if setting in of}
         causes = list(dict.fromkeys(cause for by_cause in stalls.values() for cause in by_cause))
-        rows = {name: percent([by_cause[cause] for cause in causes]) for name, by_cause in stalls.items()}
+        rows = {name: percent([by_cause.get(cause, 0) for cause in causes]) for name, by_cause in stalls.items()}
         title = f"Scheduler cycles without an issue, by cause, {setting}"
         found.append(_shares(document, slug, title, causes, rows, settings=[setting]))
     return found
