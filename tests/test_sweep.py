@@ -35,7 +35,8 @@ def test_values_are_listed_or_span_a_range() -> None:
 
 @pytest.mark.parametrize(("text", "line"), [
     ("banks", "must be FIELD=VALUES"), ("=3", "must be FIELD=VALUES"), ("banks=", "a value is missing"),
-    ("banks=2,,4", "a value is missing"), ("banks=8..2", "ends before it begins"), ("rows=0..200000", "more than")])
+    ("banks=2,,4", "a value is missing"), ("banks=8..2", "ends before it begins"), ("rows=0..200000", "more than"),
+    (f"banks=1..{'9' * 5000}", "the numbers of a range have at most 20 digits")])
 def test_what_is_no_range(text: str, line: str) -> None:
     with pytest.raises(ConfigError, match=line):
         ranges([text])
@@ -77,9 +78,18 @@ def test_what_is_no_list_of_points(text: str, line: str, tmp_path: Path) -> None
 
 
 def test_a_list_of_points(tmp_path: Path) -> None:
-    (tmp_path / "points.csv").write_text('banks, timing.int_add\n2, off\n\n4,"[6, 1]"\n')
-    assert listed(tmp_path / "points.csv") == [{"banks": "2", "timing.int_add": "off"},
-                                               {"banks": "4", "timing.int_add": "[6, 1]"}]
+    path = tmp_path / "points.csv"
+    text = 'banks, timing.int_add\n2, off\n\n4,"[6, 1]"\n'
+    for written in (text, f"\ufeff{text}"):
+        path.write_text(written)
+        assert listed(path) == {f"{path}, line 2": {"banks": "2", "timing.int_add": "off"},
+                                f"{path}, line 4": {"banks": "4", "timing.int_add": "[6, 1]"}}
+
+
+def test_an_illegal_point_is_named_with_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "points.csv").write_text("banks\n3\n")
+    assert main(["sweep", "--points", str(tmp_path / "points.csv")]) == 1
+    assert "points.csv, line 2: banks = 3: must be a power of two" in capsys.readouterr().err
 
 
 # ------------------------------------------------------------------ measures

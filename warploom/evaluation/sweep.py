@@ -36,6 +36,9 @@ from warploom.synth.report import Row
 MOST = 100_000
 """Points of a grid; a larger one takes days."""
 
+DIGITS = 20
+"""Digits of the ends of a range, at most."""
+
 WORD_BITS = 32 * LANES
 
 Ranges = Mapping[str, Sequence[str]]
@@ -70,6 +73,8 @@ def _values(text: str, value: str) -> Iterable[str]:
         raise ConfigError(f"--set {text}: a value is missing")
     if not (span := re.fullmatch(r"(\d+)\.\.(\d+)", value)):
         return [value]
+    if max(map(len, span.groups())) > DIGITS:
+        raise ConfigError(f"--set {text}: the numbers of a range have at most {DIGITS} digits")
     first, last = int(span[1]), int(span[2])
     if first > last:
         raise ConfigError(f"--set {text}: {value} ends before it begins")
@@ -97,24 +102,29 @@ def _combination(wanted: Ranges, number: int) -> dict[str, str]:
     return dict(reversed(found.items()))
 
 
-def listed(path: Path) -> list[dict[str, str]]:
-    """The values of the points in a CSV file, whose first line names the fields. Raises `ConfigError` and `OSError`."""
+def listed(path: Path) -> dict[str, dict[str, str]]:
+    """The values of the points in a CSV file, whose first line names the fields, by the file and the line of each.
+    Raises `ConfigError` and `OSError`."""
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            names, *lines = [[cell.strip() for cell in line] for line in csv.reader(file, strict=True) if line] or [[]]
+        with path.open(newline="", encoding="utf-8-sig") as file:  # spreadsheets write a mark of the order of bytes
+            rows = csv.reader(file, strict=True)
+            found = [(rows.line_num, [cell.strip() for cell in row]) for row in rows if row]
     except (csv.Error, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: must be CSV: {error}") from None
+    (_, names), *lines = found or [(0, [])]
     if not lines or len(set(names)) < len(names):
         raise ConfigError(f"{path}: must have a line with different fields, and a line for each point")
-    for number, line in enumerate(lines, start=2):
+    for number, line in lines:
         if len(line) != len(names):
             raise ConfigError(f"{path}: line {number} has {len(line)} values, {len(names)} fields are named")
-    return [dict(zip(names, line, strict=True)) for line in lines]
+    return {f"{path}, line {number}": dict(zip(names, line, strict=True)) for number, line in lines}
 
 
-def point(base: Machine, values: Mapping[str, str]) -> Point:
-    """The point with these values. Raises `ConfigError` if there is no such machine."""
-    return Point(tuple(values.items()), base.with_settings([f"{name}={value}" for name, value in values.items()]))
+def point(base: Machine, values: Mapping[str, str], where: str = "--set") -> Point:
+    """The point with these values; `where` they come from is for messages. Raises `ConfigError` if there is no such
+    machine."""
+    settings = [f"{name}={value}" for name, value in values.items()]
+    return Point(tuple(values.items()), base.with_settings(settings, where))
 
 
 # ------------------------------------------------------------------ what is compared

@@ -66,13 +66,13 @@ def _points(options: argparse.Namespace, base: Machine) -> tuple[list[Point], li
     if options.seed is not None and options.random is None:
         raise ConfigError("--seed: only points that are drawn depend on it: add --random N")
     seed = seeds.FIXED if options.seed is None else options.seed
-    wanted = listed(options.points) if options.points else combined(ranges(consistent(options.settings)),
-                                                                    options.random, seed)
+    wanted = (listed(options.points).items() if options.points else
+              [("--set", values) for values in combined(ranges(consistent(options.settings)), options.random, seed)])
     found: dict[Machine, Point] = {}
     illegal: list[tuple[Mapping[str, str], ConfigError]] = []
-    for values in wanted:
+    for where, values in wanted:
         try:
-            one = point(base, values)
+            one = point(base, values, where)
         except ConfigError as error:
             illegal.append((values, error))
         else:
