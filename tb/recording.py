@@ -155,7 +155,7 @@ def read(path: Path) -> dict[str, Run]:
         found: dict[str, Run] = json.loads(lzma.decompress(path.read_bytes()))
         for measured in found.values():
             measured["probe"].keys()  # what has none is no recording
-    except (OSError, lzma.LZMAError, ValueError, AttributeError, TypeError, KeyError) as error:
+    except (OSError, lzma.LZMAError, ValueError, RecursionError, AttributeError, TypeError, KeyError) as error:
         raise ToolError(f"{path}: not a recording ({error}); make one with warploom regress --record") from None
     return found
 

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import lzma
 from pathlib import Path
 
 import pytest
@@ -89,7 +90,7 @@ def test_every_cycle_of_the_probe_counts(few: dict[str, Case], monkeypatch: pyte
     assert different == ["diagonal"]
 
 
-@pytest.mark.parametrize("content", [b"", b"x", None])
+@pytest.mark.parametrize("content", [b"", b"x", None, lzma.compress(b"[" * 100_000)])
 def test_what_is_no_recording(content: bytes | None, tmp_path: Path) -> None:
     path = tmp_path / "a"
     if content is not None:
