@@ -247,3 +247,8 @@ def test_exact_expectations_compare_bits():
 def test_tolerances_add_up(actual, fits):
     expectation = Expectation("x", np.array([10.0]), absolute=0.1, relative=0.011)
     assert (expectation.mismatch(np.array([actual])) is None) is fits
+
+
+def test_a_tolerance_without_bound_is_no_warning():
+    expectation = Expectation("x", np.array([10.0]), relative=1e308)
+    assert expectation.mismatch(np.array([1e300])) is None

@@ -68,8 +68,11 @@ def run(file: LaunchFile, config: SmConfig, *, record: bool = True) -> Executed:
     trace if `record`. Raises `PtxError`, `LaunchError` (also if a block does not fit `config`) or `ExecutionError`.
     """
     program = annotate_for(compile_file(file.ptx, file.entry, optimise=file.optimise), config)
-    file.launch.check(program)
-    check_fits(config, program, file.launch)
+    try:
+        file.launch.check(program)
+        check_fits(config, program, file.launch)
+    except LaunchError as error:
+        raise LaunchError(f"{file.path}: {error}") from None
     execution = execute(program, file.launch, record=record)
     found = (expectation.mismatch(execution.buffers[expectation.name]) for expectation in file.expectations)
     warnings = tuple(f"{file.path}: {line}; set it with [[symbols]]" for line in file.launch.warnings(program))
