@@ -136,7 +136,7 @@ def test_a_kernel_that_is_wrong(fails_to_run, body, message, options):
     """``{n}`` in a message stands for the nth line of the body."""
     line = fails_to_run(body, LAUNCH, *options)
     assert message.format(*range(LINE, LINE + 9)) in line
-    assert line.startswith(("k.ptx", "k: "))
+    assert line.startswith(("k.ptx", "k: ", "k.toml: k: "))
 
 
 FILES = {
@@ -261,8 +261,9 @@ def test_a_file_that_is_not_what_it_should_be(folder, fails, name, content):
     [
         ("timing=3", "timing is not a configuration field: it is the classes of the pipes, timing.CLASS in a setting"),
         ("timing.int_add=3", "pipes.sp0.classes.int_add = 3: must be [latency, interval] in cycles"),
-        ("name=3", "name = 3: must be letters, digits, - and _: it names files"),
-        ("name='../x'", "name = '../x': must be letters, digits, - and _: it names files"),
+        ("name=3", "name = 3: must be letters, digits, - and _, at most 100 bytes: it names files"),
+        ("name='../x'", "name = '../x': must be letters, digits, - and _, at most 100 bytes: it names files"),
+        ("name=" + "x" * 300, "... (302 characters): must be letters, digits, - and _, at most 100 bytes"),
         ("bnaks=4", "'bnaks' is not a configuration field; fields are active_warps, "),
         ("bnaks=4", "; nearest: banks"),
         ("banks", "'banks': write a setting as field=value"),
@@ -399,6 +400,14 @@ def test_a_missing_package_is_one_line(fails, monkeypatch):
     monkeypatch.setitem(sys.modules, "warploom.verbs.kernels", None)
     monkeypatch.delattr("warploom.verbs.kernels", raising=False)
     assert "a required Python package is not installed: pip install -r requirements.txt" in fails("kernels")
+
+
+def test_a_cache_that_is_a_link_to_itself(folder, fails, monkeypatch):
+    (folder / "loop").symlink_to("loop")
+    monkeypatch.setenv("WARPLOOM_CACHE", str(folder / "loop"))
+    assert main(["presets"]) == main(["cache"]) == 0
+    assert fails("evaluate", "coalescing", "--size", "tiny", "--workloads", "vector_add").startswith(
+        f"{folder}/loop: File exists: results are stored there: set WARPLOOM_CACHE")
 
 
 def test_memory_that_runs_out_is_one_line(fails, monkeypatch):

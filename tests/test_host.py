@@ -11,6 +11,7 @@ import pytest
 import warploom
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ExecutionError, LaunchError, PtxError, WarploomError
+from warploom.arch.gpu import GpuConfig
 from warploom.arch.launch import Locality
 from warploom.golden_model.statistics import Statistics, total
 from warploom.host.gpu import Gpu
@@ -248,6 +249,10 @@ def test_wrong_arrays_and_names(gpu: Gpu, do: Callable[[Gpu], object], message: 
     ("coalescing", True, "coalescing = 'True': must be one of"), ("coalescing", ["on"], "must be one of"),
     ("banks", 3, "banks = 3: must be a power of two"), ("banks", 2.5, "banks"), ("banks", None, "banks"),
     ("timing", "x", "timing = 'x': must be True, False"),
+    ("launch_files", 5, "launch_files = 5: must be the path of a folder"), ("launch_files", b"x", "of a folder"),
+    ("rtl", "no", "rtl = 'no': must be True or False"), ("traces", "no", "must be True or False"),
+    ("limit", True, "limit = True: must be a whole number"), ("seed", True, "seed = True: must be a whole number"),
+    pytest.param("banks", 10**5000, "banks = a value with more than 4,300 digits", id="digits"),
     ("sample", "4", "sample = '4': must be at least 2 blocks"), ("sample", 1, "sample = 1: must be"),
     ("pipes.sp.wings", 2, "wings"), ("banks", "1\nrows=2", "banks"), ("memory.warps", 2, "it is front_end.warps"),
 ])
@@ -256,10 +261,23 @@ def test_wrong_settings(name: str, value: Any, message: str) -> None:
         Gpu("small", **{name: value})
 
 
-@pytest.mark.parametrize("machine", ["fermy", "absent.toml", 5])
-def test_wrong_machines(machine: Any) -> None:
+@pytest.mark.parametrize("machine", ["fermy", "absent.toml", 5, ""])
+@pytest.mark.parametrize("made", [Gpu, SmConfig.preset, GpuConfig.preset, lambda gpu: Gpu(gpu=gpu)])
+def test_wrong_machines(made: Any, machine: Any) -> None:
     with pytest.raises(ConfigError):
-        Gpu(machine)
+        made(machine)
+
+
+def test_a_name_that_is_none(gpu: Gpu) -> None:
+    module: Any = gpu.module(SYMBOLS)
+    for use in (lambda: module.set([], np.int32(1)), lambda: module.get([], "i4"), lambda: module[[]]):
+        with pytest.raises(LaunchError, match=r"no .* \[\]"):
+            use()
+
+
+def test_an_array_without_a_name_gets_an_unused_one(gpu: Gpu) -> None:
+    assert [gpu.array(ONES, name).name for name in ("array_1", None, "array_3", None)] == [
+        "array_1", "array_2", "array_3", "array_4"]
 
 
 @pytest.mark.parametrize("content", [None, b"\xff\xfe", b"no PTX", b""])

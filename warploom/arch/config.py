@@ -12,6 +12,7 @@ from warploom.arch.errors import ConfigError, shown
 from warploom.arch.isa import Pipe, TimingClass
 from warploom.arch.mechanisms import MECHANISMS
 from warploom.arch.mechanisms.descriptor import Conflict
+from warploom.arch.names import RULE, names_a_file
 from warploom.arch.parameters import check_range, parameters
 from warploom.arch.pipes import CLASSES, MINIMUM_LATENCY, PIPE_PARAMETERS, PIPES, TIMING, Timing, checked_pipes
 
@@ -37,8 +38,8 @@ class SmConfig(DerivedSizes):
     """
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name.replace("-", "_").isidentifier():
-            raise ConfigError(f"name = {shown(self.name)}: must be letters, digits, - and _: it names files")
+        if not names_a_file(self.name):
+            raise ConfigError(f"name = {shown(self.name)}: {RULE}: it names files")
         for name, parameter in PARAMETERS.items():
             if name != PIPES:
                 object.__setattr__(self, name, parameter.check(name, getattr(self, name)))
@@ -141,7 +142,7 @@ class SmConfig(DerivedSizes):
     @classmethod
     def preset(cls, name: str) -> "SmConfig":
         """A bundled preset by its name, or a configuration file by its path."""
-        if name.endswith(".toml"):
+        if isinstance(name, str) and name.endswith(".toml"):
             try:
                 text = Path(name).read_text(encoding="utf-8")
             except (OSError, ValueError) as error:  # ValueError: no text, or no path

@@ -12,6 +12,7 @@ from warploom.arch import config_text
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, nearest, shown
 from warploom.arch.mechanisms import Switch
+from warploom.arch.names import RULE, names_a_file
 from warploom.arch.parameters import GTX_480, OURS, choice, number, parameters
 from warploom.arch.pipes import PIPES
 
@@ -113,8 +114,8 @@ class GpuConfig:
         5, DRAM, "between data of opposite directions", (0, 1000), GTX_480, unit="cycles")
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name.replace("-", "_").isidentifier():
-            raise ConfigError(f"name = {shown(self.name)}: must be letters, digits, - and _")
+        if not names_a_file(self.name):
+            raise ConfigError(f"name = {shown(self.name)}: {RULE}: it names files")
         if not isinstance(self.sm, SmConfig):
             raise ConfigError(f"sm = {shown(self.sm)}: must be an SmConfig")
         for name, parameter in GPU_PARAMETERS.items():
@@ -224,7 +225,8 @@ class GpuConfig:
     @classmethod
     def preset(cls, name: str) -> "GpuConfig":
         """A bundled preset by its name, or a configuration file by its path."""
-        return cls.from_toml(gpu_text(name), name if name.endswith(".toml") else f"preset {name}")
+        text = gpu_text(name)
+        return cls.from_toml(text, name if name.endswith(".toml") else f"preset {name}")
 
 
 Machine = SmConfig | GpuConfig
@@ -249,7 +251,7 @@ def gpu_presets() -> list[str]:
 
 def gpu_text(name: str) -> str:
     """The text of a bundled GPU, or of a file. Raises `ConfigError`."""
-    if name.endswith(".toml"):
+    if isinstance(name, str) and name.endswith(".toml"):
         try:
             return Path(name).read_text(encoding="utf-8")
         except (OSError, ValueError) as error:  # ValueError: no text, or no path
@@ -257,7 +259,7 @@ def gpu_text(name: str) -> str:
             raise ConfigError(f"{name}: {reason}: name a GPU ({', '.join(gpu_presets())}) or a TOML file") from None
     if name not in gpu_presets():
         raise ConfigError(f"gpu = {shown(name)}: must be one of {', '.join(gpu_presets())}, or a path ending in "
-                          f".toml{nearest(name, gpu_presets())}")
+                          f".toml{nearest(str(name), gpu_presets())}")
     return (_PRESETS / f"{name}.toml").read_text()
 
 

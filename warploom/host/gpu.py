@@ -65,7 +65,8 @@ class Gpu:
         seed: int = 1, launch_files: str | Path | None = None, sample: int | None = None, limit: int = DEFAULT_LIMIT,
         **settings: Setting,
     ) -> None:
-        changes = [f"{field}={value}" for field, value in settings.items()]
+        _check_flags(traces=traces, rtl=rtl, replay=replay)
+        changes = [_setting(field, value) for field, value in settings.items()]
         self.gpu = None if gpu is None else _gpu(gpu).with_settings(changes, "settings")
         if self.gpu is not None and (machine is not None or rtl or sample is not None or callable(timing)):
             raise ConfigError(f"gpu = {self.gpu.name}: leave out machine (its SMs are part of it), and rtl, sample and "
@@ -78,17 +79,19 @@ class Gpu:
         self._traces = traces
         if replay and not rtl:
             raise ConfigError("replay: only hardware replays: add rtl=True")
-        if not isinstance(seed, int) or not 0 <= seed < LIMIT:
+        if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < LIMIT:
             raise ConfigError(f"seed = {shown(seed)}: must be a whole number from 0 to {LIMIT - 1}")
         if sample is not None and (rtl or not timing or not isinstance(sample, int) or sample < 2):
             raise ConfigError(f"sample = {shown(sample)}: must be at least 2 blocks, of a Gpu with timing and without "
                               "rtl")
         self._sample = sample
         self._hardware = Hardware(self.config, seed, replay) if rtl else None
+        if not isinstance(launch_files, str | Path | None):
+            raise ConfigError(f"launch_files = {shown(launch_files)}: must be the path of a folder")
         self._files = None if launch_files is None else Path(launch_files)
         self._memory = GlobalMemory(self._place)
         self._free = HEAP_BASE
-        if not isinstance(limit, int) or limit < 1:
+        if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
             raise ConfigError(f"limit = {shown(limit)}: must be a whole number of warp instructions, at least 1")
         self._limit = limit
 
@@ -177,6 +180,21 @@ class Gpu:
             geometry.grid, geometry.block, encode_all(program, arguments, self._memory), geometry.shared,
             limit=self._limit, symbols=symbols,
             mapped=tuple(array.buffer() for array in self._memory), locality=geometry.locality)
+
+
+def _check_flags(**flags: object) -> None:
+    """Raise `ConfigError` for one that is neither True nor False."""
+    for name, value in flags.items():
+        if not isinstance(value, bool):
+            raise ConfigError(f"{name} = {shown(value)}: must be True or False")
+
+
+def _setting(field: str, value: Setting) -> str:
+    """A field of the configuration as text. Raises `ConfigError`."""
+    try:
+        return f"{field}={value}"
+    except ValueError:  # Python refuses to write numbers of more than 4,300 digits
+        raise ConfigError(f"settings: {field} = {shown(value)}: no field is so large") from None
 
 
 def _sm(machine: str | Path | SmConfig | None) -> SmConfig:

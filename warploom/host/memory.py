@@ -1,10 +1,12 @@
 """Global memory as a program in Python sees it: named arrays at addresses that never change."""
 
+import itertools
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from warploom.arch.errors import LaunchError, shown
+from warploom.arch.names import RULE, names_a_file
 from warploom.host.array import DeviceArray, checked
 
 
@@ -31,15 +33,19 @@ class GlobalMemory:
 
     def array(self, values: np.ndarray | np.generic, name: str | None = None) -> DeviceArray:
         """A copy of `values`, named for messages and launch files. Raises `LaunchError`."""
-        name = f"array_{self._made}" if name is None else name
-        if not isinstance(name, str) or not name.replace("-", "_").isidentifier():
-            raise LaunchError(f"name = {shown(name)}: must be letters, digits, - and _: it may name a file")
+        name = self._unused() if name is None else name
+        if not names_a_file(name):
+            raise LaunchError(f"name = {shown(name)}: {RULE}: it may name a file")
         if name in self._arrays:
             raise LaunchError(f"{name}: an array of this name is in memory already; names must differ")
         contents = np.array(checked(name, values), order="C")
         made = DeviceArray(self._arrays, name, self._place(contents.nbytes), contents)
         self._made += 1
         return made
+
+    def _unused(self) -> str:
+        """A name for an array without one: of its number, or of the next one that no array has."""
+        return next(name for name in map("array_{}".format, itertools.count(self._made)) if name not in self._arrays)
 
     def zeros(
         self, shape: int | tuple[int, ...], dtype: str | type | np.dtype, name: str | None = None

@@ -81,7 +81,7 @@ class Module:
         self._contents.update(contents)
 
     def _variable(self, name: str) -> Variable:
-        if name not in self._declared:
+        if not isinstance(name, str) or name not in self._declared:
             raise LaunchError(f"{self.path}: no .global or .const variable {shown(name)}"
                               f"{nearest(str(name), self._declared)}")
         return self._declared[name]

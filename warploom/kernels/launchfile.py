@@ -9,6 +9,7 @@ import numpy as np
 
 from warploom.arch.errors import LaunchError, shown
 from warploom.arch.launch import DEFAULT_LIMIT, MAX_BLOCK_THREADS, MAX_GRID, Buffer, Launch, Locality, Scalar
+from warploom.arch.names import RULE, names_a_file
 from warploom.kernels.arrays import SCALAR_TYPES, Arrays
 from warploom.kernels.expectation import Expectation
 from warploom.kernels.generators import scalar
@@ -163,5 +164,5 @@ def _check_names(arguments: list[_Value], memory: list[_Value], symbols: list[_V
         if value.name is not None:
             seen.add(value.name)
         file_name = value.out or (isinstance(value.value, Buffer) and value not in symbols)
-        if file_name and not value.name.replace("-", "_").isidentifier():
-            value.table.fail("name", f"{shown(value.name)} must be letters, digits, - and _: it names a file")
+        if file_name and not names_a_file(value.name):
+            value.table.fail("name", f"{shown(value.name)} {RULE}: it names a file")

@@ -78,7 +78,8 @@ class Key:
 
 def place() -> Path:
     """The cache folder."""
-    return Path(os.environ.get("WARPLOOM_CACHE") or platformdirs.user_cache_path("warploom")).resolve()
+    named = os.environ.get("WARPLOOM_CACHE") or platformdirs.user_cache_path("warploom")
+    return Path(os.path.realpath(named))  # which takes links that lead to each other for a name
 
 
 def need_place() -> None:
