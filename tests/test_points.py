@@ -32,6 +32,23 @@ def test_workers_collect_garbage_as_often_as_their_parent() -> None:
         gc.set_threshold(*before)
 
 
+FRESH = """
+from work import blocked
+from warploom import points
+if __name__ == "__main__":
+    print(*(found >= {2, 15} for _, found in points.compute(blocked, range(2))))
+"""
+
+
+def test_workers_start_with_interrupts_blocked(tmp_path: Path) -> None:
+    """The first workers of a process, with which it starts other helpers, too."""
+    (tmp_path / "fresh.py").write_text(FRESH)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run([sys.executable, tmp_path / "fresh.py"], env=environment, capture_output=True, text=True,
+                          check=True)
+    assert done.stdout.split() == ["True", "True"]
+
+
 def test_a_point_that_fails_is_not_in_the_way() -> None:
     """Nor is one that kills its worker."""
     found = dict(points.compute(square_or_fail, range(6)))

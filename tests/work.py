@@ -38,6 +38,11 @@ def wait(seconds: float) -> int:
     return os.getpid()
 
 
+def blocked(_: object) -> set[int]:
+    """The signals that are blocked in this worker."""
+    return {int(number) for number in signal.pthread_sigmask(signal.SIG_BLOCK, ())}
+
+
 def divide(number: int) -> float:
     return 1 / number
 

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
+from multiprocessing import resource_tracker
 from typing import Any, TypeVar
 
 import dask
@@ -111,6 +112,7 @@ def _local(most: int, placed: bool) -> Iterator[Client]:
     available = placement.available()
     count = min(most, len(available) or os.cpu_count() or 1)
     cores = placement.cores(count, available) if placed else []
+    resource_tracker.ensure_running()  # when it starts it unblocks interrupts, which workers would inherit
     with contextlib.ExitStack() as opened:
         # Workers start with interrupts blocked: this process gets them, and ends all.
         with processes.interrupts_later(), dask.config.set(_SETTINGS):
