@@ -178,6 +178,13 @@ def test_an_interrupt_is_one_line(tmp_path):
     assert (process.returncode, errors) == (130, "warploom: interrupted\n")
 
 
+@pytest.mark.usefixtures("interrupts")
+def test_an_interrupt_at_once_is_one_line(monkeypatch, capsys):
+    monkeypatch.setattr(cli.gc, "set_threshold", lambda _: signal.raise_signal(signal.SIGINT))
+    assert main([]) == 130
+    assert capsys.readouterr().err == "warploom: interrupted\n"
+
+
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_during_a_callback_is_not_lost(monkeypatch, capsys, number, status):

@@ -56,12 +56,13 @@ examples:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; returns the exit status: 0, 1 for an error or a failed check, 130 when interrupted, 143 when
     asked to end (SIGTERM)."""
-    gc.set_threshold(YOUNG)
-    for late in (signal.SIGINT, signal.SIGTERM):
-        atexit.register(signal.signal, late, signal.SIG_IGN)
-    previous, hook = signal.signal(signal.SIGTERM, _terminate), sys.unraisablehook
-    sys.unraisablehook = functools.partial(_send_again, hook)
+    previous, hook = signal.getsignal(signal.SIGTERM), sys.unraisablehook
     try:
+        gc.set_threshold(YOUNG)
+        for late in (signal.SIGINT, signal.SIGTERM):
+            atexit.register(signal.signal, late, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, _terminate)
+        sys.unraisablehook = functools.partial(_send_again, hook)
         return _run(arguments)
     except KeyboardInterrupt as interrupt:
         status, what = interrupt.args or (INTERRUPTED, "interrupted")
