@@ -105,7 +105,9 @@ def synthesise_design(design: Design, name: str, wanted: Sequence[str] | None, l
     units = [unit for unit in design.units() if wanted is None or unit.name in wanted]
     unknown = set(wanted or ()) - {unit.name for unit in units}
     if unknown:
-        raise ConfigError(f"unit = {', '.join(sorted(unknown))}: must be one of {', '.join(sorted(design.kept))}")
+        others = set(design.kept) - {module_name(unit) for unit in verilog.UNITS}
+        raise ConfigError(f"unit = {', '.join(sorted(unknown))}: must be one of "
+                          f"{', '.join((*verilog.UNITS, *sorted(others)))}")
     mapped = _map_all(design, sorted({m for unit in units for m in design.below(unit.name)}), library)
     rows = [_row(unit, mapped, library) for unit in units]
     return Report(name, library.name, library.conditions, flat, tuple(rows))
