@@ -45,7 +45,7 @@ def _written(options: argparse.Namespace) -> list[tuple[str, Path]]:
 def _read(options: argparse.Namespace) -> list[Path]:
     given = (getattr(options, name, None) for name in READ)
     every = (one for value in given for one in (value if isinstance(value, list) else [value]) if one)
-    return [Path(one) for one in every if isinstance(one, Path) or one.endswith(".toml")]
+    return [Path(one) for one in every if isinstance(one, Path) or str(one).endswith(".toml")]
 
 
 def _differ(written: Iterable[tuple[str, Path]], read: Iterable[Path]) -> None:
