@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ from amaranth.lib.wiring import In, Out
 from warploom import cli
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
+from warploom.arch.mechanisms.baseline import SETS_BY_PIPE
 from warploom.evaluation.simulations import Case, Simulated
 from warploom.rtl import verilog
 from warploom.rtl.shared import share
@@ -171,6 +173,24 @@ def test_a_unit_that_is_apart_stays_a_module(tmp_path: Path) -> None:
     text = verilog.to_rtlil(Sum(), "unit", source_lines=False)
     design = elaborate(text, "unit", tmp_path, apart=("adder",))
     assert {unit.name for unit in design.units()} == {"unit", "unit_pair", "adder"}
+
+
+def test_a_unit_that_is_apart_is_mapped_for_speed(tmp_path: Path) -> None:
+    text = verilog.to_rtlil(Adder(8), "unit", source_lines=False)
+    designs = [elaborate(text, "unit", tmp_path / str(apart), apart=apart) for apart in ((), ("unit",))]
+    small, fast = (synthesise_design(design, "test", None, liberty.load(None)).rows[0] for design in designs)
+    assert fast.delay_ps < small.delay_ps
+    assert fast.combinational_um2 > small.combinational_um2
+
+
+def test_every_unit_that_is_apart_is_in_some_datapath() -> None:
+    """A renamed one would be mapped into what surrounds it."""
+    settings = (["schedulers=2", "issue_ports=2", *SETS_BY_PIPE], ["coalescing=on"],
+                ["bypass=bow_wr", "coalescing=on", "warps=2", "entries=4"])
+    texts = [verilog.to_rtlil(verilog.create(SmConfig.preset("small").with_settings(each), "OperandStore"), "unit",
+                              source_lines=False) for each in settings]
+    modules = set(re.findall(r"^module \\(\S+)", "\n".join(texts), re.MULTILINE))
+    assert modules >= verilog.APART
 
 
 def test_flat_is_one_row_with_the_same_memory(tmp_path: Path) -> None:
