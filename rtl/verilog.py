@@ -17,7 +17,6 @@ from warploom import processes
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ToolError
 from warploom.arch.mechanisms import MECHANISMS, Unit
-from warploom.arch.pipes import PIPE_PARAMETERS
 from warploom.origin import ROOT
 from warploom.rtl.datapath import Datapath
 from warploom.rtl.readable import fields, readable
@@ -39,18 +38,17 @@ UNITS: dict[str, Unit] = {unit.name: unit for mechanism in MECHANISMS for unit i
 PROBED = [name for name, unit in UNITS.items() if unit.probe]
 """The units that differ for benches: with more ports, and poison in unspecified outputs."""
 
-JOINTS = frozenset((*(module_name(path.rpartition(".")[2]) for mechanism in MECHANISMS for path in mechanism.parts),
-                    *(f"dispatch_stage_{port}" for port in range(PIPE_PARAMETERS["dispatch_port"].high + 1))))
-"""Modules of a datapath that mostly connect units; of several dispatch stages each has a number."""
+JOINTS = frozenset(("dispatch_stage*",
+                    *(module_name(path.rpartition(".")[2]) for mechanism in MECHANISMS for path in mechanism.parts)))
+"""Modules of a datapath that mostly connect units, as patterns of their names."""
 
 DIVIDED = frozenset({"control_processor"})
 """Units whose parts stay modules for synthesis in a larger unit, too: as one module they are mapped worse."""
 
-APART = frozenset(("collector_claims", *(f"collector_claims_{number}" for number in range(3)), "departures", "in_use",
-                   "request_register"))
-"""Units that stay modules for synthesis wherever they are, and are mapped as fast as possible: what comes late there is
-not to be mapped into what comes before, or behind buffers for other pins. Of the claims of several sets of collectors
-each has a number."""
+APART = frozenset(("arbiter", "coalescing_arbiter", "collector_claims*", "departures", "dispatcher*", "in_use",
+                   "request_register", "rotating_arbiter", "rotating_coalescing_arbiter", "slot_requests"))
+"""Units that stay modules for synthesis wherever they are, and are mapped as fast as possible, as patterns of their
+names: what comes late there is not to be mapped into what comes before, or behind buffers for other pins."""
 
 _YOSYS = "import sys; from pyosys import libyosys; libyosys.run_pass('script ' + sys.argv[1])"
 

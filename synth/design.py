@@ -1,7 +1,8 @@
 """From RTLIL to a design ready for mapping: separates memories as macros, and selects the modules that stay."""
 
+import fnmatch
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,7 +81,8 @@ def elaborate(
 ) -> Design:
     """Read Amaranth's RTLIL. Parts of the top, direct or in modules that only connect others (`joints`), stay modules,
     and so do those of the units `divided`, units that a parent contains several times, and those `apart`, whose inputs
-    come late; all others are dissolved into their parent, with `flat` all."""
+    come late; all others are dissolved into their parent, with `flat` all. `joints` and `apart` are patterns of names.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "design.il").write_text(_FIRST_INDEX + rtlil)
     sram_map = Path(__file__).with_name("sram_map.v")
@@ -88,13 +90,19 @@ def elaborate(
     modules = json.loads((folder / "design.json").read_text())["modules"]
     macros = _name_macros(modules)
     order = bottom_up(modules, top)
+    joining, late = (_matching(order, patterns) for patterns in (joints, apart))
     kept = {top}
     for name in [] if flat else order:
         inside = children(modules[name], modules)
-        stay = name in {top, *joints, *divided}
+        stay = name in {top, *joining, *divided}
         kept.update(child for child in inside
-                    if child not in joints and (stay or child in apart or inside.count(child) > 1))
-    return Design(top, modules | macros, tuple(name for name in order if name in kept), frozenset(apart))
+                    if child not in joining and (stay or child in late or inside.count(child) > 1))
+    return Design(top, modules | macros, tuple(name for name in order if name in kept), late)
+
+
+def _matching(names: Iterable[str], patterns: Iterable[str]) -> frozenset[str]:
+    """The names that match one of the patterns."""
+    return frozenset(name for pattern in patterns for name in fnmatch.filter(names, pattern))
 
 
 def _name_macros(modules: Json) -> Json:

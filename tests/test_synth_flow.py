@@ -1,5 +1,6 @@
 """Synthesis end to end on designs that are small enough to know the result."""
 
+import fnmatch
 import itertools
 import json
 import re
@@ -184,13 +185,13 @@ def test_a_unit_that_is_apart_is_mapped_for_speed(tmp_path: Path) -> None:
 
 
 def test_every_unit_that_is_apart_is_in_some_datapath() -> None:
-    """A renamed one would be mapped into what surrounds it."""
-    settings = (["schedulers=2", "issue_ports=2", *SETS_BY_PIPE], ["coalescing=on"],
+    """A renamed one would be mapped in another way."""
+    settings = (["schedulers=2", "issue_ports=2", *SETS_BY_PIPE], ["coalescing=on"], ["bypass=bow"],
                 ["bypass=bow_wr", "coalescing=on", "warps=2", "entries=4"])
-    texts = [verilog.to_rtlil(verilog.create(SmConfig.preset("small").with_settings(each), "OperandStore"), "unit",
+    texts = [verilog.to_rtlil(verilog.create(SmConfig.preset("small").with_settings(each), "Datapath"), "unit",
                               source_lines=False) for each in settings]
-    modules = set(re.findall(r"^module \\(\S+)", "\n".join(texts), re.MULTILINE))
-    assert modules >= verilog.APART
+    modules = re.findall(r"^module \\(\S+)", "\n".join(texts), re.MULTILINE)
+    assert [pattern for pattern in verilog.APART if not fnmatch.filter(modules, pattern)] == []
 
 
 def test_flat_is_one_row_with_the_same_memory(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def sub_bank_ports(banks: int, collectors: int, paths: WritePaths, rotating: int
 def grant_masked_writes(m: Module, arbiter: Any, paths: WritePaths, rotating: int) -> None:
     """Grant each path to one of its writers, if it does not conflict with earlier grants."""
     orders = turns_of(m, arbiter, rotating).orders(paths)
-    granted = (Mux(holds, _in_order(arbiter.write_request, arbiter.write_bank, arbiter.write_mask, order), 0)
+    granted = (_in_order(Mux(holds, arbiter.write_request, 0), arbiter.write_bank, arbiter.write_mask, order)
                for holds, order in orders)
     m.d.comb += arbiter.write_grant.eq(reduce(or_, granted))
 
@@ -80,7 +80,7 @@ class CoalescingArbiter(wiring.Component):
     request that was granted earlier conflicts with it.
 
     Grants are combinational; the priority diagonal is the only state. There is one wavefront for each priority
-    diagonal, and the right one is selected. Rotating the requests and their conflicts instead is slower and, with 4
+    diagonal, of which only one sees requests. Rotating the requests and their conflicts instead is slower and, with 4
     banks and 4 collectors, takes the same area. The area grows fast: 8 by 8 is nine times as large, and 16 by 16 takes
     a minute to generate.
 
@@ -119,10 +119,8 @@ class CoalescingArbiter(wiring.Component):
         grant_masked_writes(m, self, self._paths, self._rotating)
         competing, conflicts = self._competing(m), self._conflicts(m)
         waves = [self._wavefront(m, priority, competing, conflicts) for priority in range(self._size)]
-        selected = Signal(self._size)
-        m.d.comb += selected.eq(1 << self.diagonal)
         for read in self._reads:
-            granted = Cat(wave[read] & selected[priority] for priority, wave in enumerate(waves)).any()
+            granted = Cat(wave[read] for wave in waves).any()
             m.d.comb += self.read_grant[read.bank][read.side][read.collector].eq(granted)
         grant_slices(m, self, self._banks, self._collectors)
         return m
@@ -161,11 +159,13 @@ class CoalescingArbiter(wiring.Component):
 
     def _wavefront(self, m: Module, priority: int, competing: dict[Read, Signal],
                    conflicts: dict[frozenset[Read], Value]) -> dict[Read, Signal]:
-        """Grants if diagonal `priority` has priority."""
+        """Grants if diagonal `priority` has priority; none otherwise."""
         grants: dict[Read, Signal] = {}
+        selected = Signal(name=f"diagonal_is_{priority}")
+        m.d.comb += selected.eq(self.diagonal == priority)
         for read in self._order(priority):
             blocked = [granted & conflicts[frozenset((read, earlier))]
                        for earlier, granted in grants.items() if read.meets(earlier)]
             grants[read] = Signal(name="wave_{}_grant_{}_{}_{}".format(priority, *read))
-            m.d.comb += grants[read].eq(competing[read] & ~Cat(blocked).any())
+            m.d.comb += grants[read].eq(selected & competing[read] & ~Cat(blocked).any())
         return grants

@@ -1,11 +1,11 @@
+# amaranth: UnusedElaboratable=no
 """Operand collector: holds one instruction while its operands are read ([RADAIDEH], section 2.1.4)."""
 
-from collections.abc import Sequence
 from functools import reduce
 from itertools import product
 from operator import or_
 
-from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -15,8 +15,9 @@ from warploom.rtl import ports
 from warploom.rtl.interfaces import ENCODING, REGISTERS, SLOTS, column_masks, words
 from warploom.rtl.observation import Shown
 from warploom.rtl.operands.plan import plan_layout
+from warploom.rtl.operands.requests import SlotRequests, of_lowest
 from warploom.rtl.register_file.forms import form_of
-from warploom.rtl.select import lowest
+from warploom.rtl.shared import share
 
 NO_REGISTER = ENCODING.const({"size": SUB_BANKS - 1}).as_value()
 """The early metadata of an operand that comes from no register: it passes unchanged."""
@@ -37,7 +38,7 @@ class Collector(wiring.Component):
     Parameters
     ----------
     config : sizes, and the stored form.
-    probe : add the port `loads`.
+    probe : add the ports `waiting`, `present` and `loads`.
 
     Members
     -------
@@ -47,21 +48,20 @@ class Collector(wiring.Component):
     read : requests (`warploom.rtl.ports.read`), for each access of each bank of the lowest slot that waits for it.
     offer : the held instruction, for dispatch (`warploom.rtl.ports.offer`); when it has left, the collector is free in
         the next cycle.
-    waiting, present : slots still without a grant; slots with their operand.
+    waiting, present : with a probe, slots still without a grant; slots with their operand.
     loads : with a probe, for each slot the columns that take an operand or a constant at the end of the cycle.
     """
 
     def __init__(self, *, config: SmConfig, probe: bool = False) -> None:
-        self._config, self._form = config, form_of(config)
+        self._config, self._form, self._with_probe = config, form_of(config), probe
+        self.requests = SlotRequests(config=config)
         super().__init__({
             "take": In(1),
             "instruction": In(ports.instruction(config)),
             "plan": In(plan_layout(config)),
             "read": Out(ports.read(config)),
             "offer": Out(ports.offer(config)),
-            "waiting": Out(SLOTS),
-            "present": Out(SLOTS),
-            **({"loads": Out(column_masks(SLOTS))} if probe else {}),
+            **({"waiting": Out(SLOTS), "present": Out(SLOTS), "loads": Out(column_masks(SLOTS))} if probe else {}),
         })
         self._issue = self.instruction.issue
         if not probe:
@@ -73,28 +73,14 @@ class Collector(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        follows = Signal(data.ArrayLayout(SLOTS, SLOTS), reset_less=True)
+        m.submodules.requests = share(platform, "slot_requests", self.requests)
         self._hold(m)
-        granted = self._offer(m)
-        arriving = Signal(SLOTS)
-        filled = Cat(granted[slot] | (follows[slot] & granted).any() for slot in range(SLOTS))
-        m.d.comb += self.offer.ready.eq(self.present.all())  # no slot of a free collector is present
-        m.d.sync += [
-            arriving.eq(filled),
-            self.waiting.eq(self.waiting & ~granted),
-            self.present.eq(self.present | (arriving if self._config.arrival_delay else filled)),
-        ]
-        self._store(m, arriving)
-
+        self._offer(m)
+        self._store(m)
         with m.If(self.offer.dispatched):
-            m.d.sync += [self.offer.busy.eq(0), self.present.eq(0)]
+            m.d.sync += self.offer.busy.eq(0)
         with m.If(self.take):
-            m.d.sync += [
-                self.offer.busy.eq(1),
-                self.waiting.eq(self.plan.requests),
-                self.present.eq(self.plan.constant),
-                follows.eq(self.plan.repeats),
-            ]
+            m.d.sync += self.offer.busy.eq(1)
         return m
 
     # ------------------------------------------------------------------ the held instruction
@@ -158,26 +144,32 @@ class Collector(wiring.Component):
 
     # ------------------------------------------------------------------ requests
 
-    def _offer(self, m: Module) -> Value:
-        """Request the lowest waiting slot of each access of each bank; the mask of slots that are granted."""
-        source = self._sources(m)
-        wanted = self._wanted(m, source)
-        taken_up: list[Value] = []
+    def _offer(self, m: Module) -> None:
+        """Request the lowest waiting slot of each access of each bank; offer the instruction when no operand is
+        missing."""
+        requests = self.requests
+        m.d.comb += [
+            requests.take.eq(self.take),
+            requests.plan.eq(self.plan),
+            requests.dispatched.eq(self.offer.dispatched),
+            requests.grant.eq(self.read.grant),
+            self.read.request.eq(requests.request),
+            self.offer.ready.eq(requests.ready),
+        ]
+        if self._config.has_sides:
+            m.d.comb += self.read.mask.eq(requests.mask)
+        wanted = self._wanted(m)
         for bank, side in product(range(self._config.banks), range(ports.accesses(self._config))):
-            here = Cat((address.bank == bank) & self._form.row.is_on(side, self._metadata(slot)[0])
-                       for slot, address in enumerate(source))
-            waiting = Signal(SLOTS, name=f"waiting_for_bank_{bank}_{side}")
-            m.d.comb += [waiting.eq(self.waiting & here), self.read.request[bank][side].eq(waiting.any())]
-            m.d.comb += [getattr(self.read, name)[bank][side].eq(of_lowest(waiting, values))
+            m.d.comb += [getattr(self.read, name)[bank][side].eq(of_lowest(requests.waiting[bank][side], values))
                          for name, values in wanted.items()]
-            taken_up.append(lowest(waiting) & self.read.grant[bank][side].replicate(SLOTS))
-        return reduce(or_, taken_up)
+        if self._with_probe:
+            of_accesses = [waiting for of_sides in requests.waiting for waiting in of_sides]
+            m.d.comb += [self.waiting.eq(reduce(or_, of_accesses)), self.present.eq(requests.present)]
 
-    def _wanted(self, m: Module, source: data.View) -> dict[str, list[Value]]:
-        """The request of each slot to its bank, by the name of the port."""
+    def _wanted(self, m: Module) -> dict[str, list[Value]]:
+        """What each slot requests of its bank, by the name of the port."""
         return {
-            "row": [address.row for address in source],
-            **({"mask": [self._form.row.parts(early) for early in self.offer.early]} if self._config.has_sides else {}),
+            "row": list(self._rows(m)),
             **({"columns": list(self.offer.needed)} if self._config.gates_columns else {}),
             **({"release": list(self._released(m))} if self._config.renames else {}),
         }
@@ -189,18 +181,19 @@ class Collector(wiring.Component):
             m.d.sync += held.eq(self._issue.last)
         return held
 
-    def _sources(self, m: Module) -> data.View:
-        """The addresses of the held instruction's sources."""
+    def _rows(self, m: Module) -> data.View:
+        """The rows of the held instruction's sources."""
         *sources, _ = self.instruction.address
-        held = Signal(data.ArrayLayout(sources[0].shape(), SLOTS), name="held_source", reset_less=True)
+        held = Signal(data.ArrayLayout(sources[0].row.shape(), SLOTS), name="held_row", reset_less=True)
         with m.If(self.take):
-            m.d.sync += [kept.eq(source) for kept, source in zip(held, sources, strict=True)]
+            m.d.sync += [kept.eq(source.row) for kept, source in zip(held, sources, strict=True)]
         return held
 
     # ------------------------------------------------------------------ operand registers
 
-    def _store(self, m: Module, arriving: Signal) -> None:
+    def _store(self, m: Module) -> None:
         """The operand registers: filled when the instruction is taken, or when their word arrives."""
+        arriving = self.requests.arriving
         stored = Signal(words(SLOTS), reset_less=True)
         store = self._store_columns if self._config.gates_columns else self._store_parts
         for slot, word in enumerate(stored):
@@ -212,7 +205,7 @@ class Collector(wiring.Component):
 
     def _store_parts(self, m: Module, slot: int, word: Value, constant: Value, arriving: Value) -> None:
         """A constant fills the whole word, an operand its parts of it."""
-        used, loads = self._form.row.parts(self._metadata(slot)[0]), self.loads[slot]
+        used, loads = self._parts(slot), self.loads[slot]
         for number in range(len(used)):
             part, new, operand = (whole.word_select(number, WARP_BITS // len(used))
                                   for whole in (word, constant, self.read.word))
@@ -237,11 +230,14 @@ class Collector(wiring.Component):
 
     def _forwarded(self, slot: int, word: Value, arriving: Value) -> Value:
         """The word of a slot with what arrives in this cycle, past the storage."""
-        whole = self._form.row.parts(self._metadata(slot)[0])
-        parts = self.offer.needed[slot] if self._config.gates_columns else whole
+        parts = self.offer.needed[slot] if self._config.gates_columns else self._parts(slot)
         size = WARP_BITS // len(parts)
         return Cat(Mux(arriving & used, self.read.word.word_select(number, size), word.word_select(number, size))
                    for number, used in enumerate(parts))
+
+    def _parts(self, slot: int) -> Value:
+        """The parts of a row, of equal size, that a slot's operand uses."""
+        return self.requests.parts[slot] if self._config.has_sides else Const(1, 1)
 
     def _takes_constant(self, slot: int) -> Value:
         """Whether the slot takes a constant at the end of the cycle."""
@@ -257,9 +253,3 @@ class Collector(wiring.Component):
     def _constant(self, slot: int) -> Value:
         """The value in each lane of a slot that reads no register: the immediate or zero."""
         return Mux(self.plan.immediate[slot], self._issue.imm, 0)
-
-
-def of_lowest(slots: Value, values: Sequence[Value]) -> Value:
-    """The value of the lowest slot whose bit is set; that of the last one if none is."""
-    first, second, third = values
-    return Mux(slots[0], first, Mux(slots[1], second, third))

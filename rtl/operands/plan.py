@@ -1,44 +1,64 @@
 """What an instruction at an issue input needs of the slots of a collector. It is known before the collector that takes
 the instruction, which depends on what is dispatched in the same cycle and so comes late."""
 
+from itertools import product
 from typing import Any
 
-from amaranth import Cat, Module, Mux
+from amaranth import Cat, Module, Mux, Value
 from amaranth.lib import data
 
-from warploom.arch.config import SmConfig
+from warploom.arch.config import SUB_BANKS, SmConfig
+from warploom.rtl import ports
 from warploom.rtl.interfaces import SLOTS, SOURCES
+from warploom.rtl.register_file.forms import form_of
 
 
 def plan_layout(config: SmConfig) -> data.StructLayout:
     """For each slot, one bit of each mask.
 
-    requests : it requests its register.
+    requests : for each access of each bank, it requests its register there.
+    parts : with sides, the sub-banks of its register.
     repeats : for each slot, the lower ones that read the same register.
     constant : it reads no register.
     immediate : its constant is the immediate; otherwise zero.
     nonzero : with a zero mask, its constant is an immediate that is not zero.
     """
+    array = data.ArrayLayout
     return data.StructLayout({
-        "requests": SLOTS,
-        "repeats": data.ArrayLayout(SLOTS, SLOTS),
+        "requests": array(array(SLOTS, ports.accesses(config)), config.banks),
+        **({"parts": array(SUB_BANKS, SLOTS)} if config.has_sides else {}),
+        "repeats": array(SLOTS, SLOTS),
         "constant": SLOTS,
         "immediate": SLOTS,
         **({"nonzero": SLOTS} if config.has_zero_mask else {}),
     })
 
 
-def plan(m: Module, planned: data.View, issue: Any) -> None:
-    """Drive the plan of an instruction with these fields of the issue port."""
+def plan(m: Module, planned: data.View, config: SmConfig, instruction: Any) -> None:
+    """Drive the plan of an instruction (`warploom.rtl.ports.instruction`)."""
+    issue = instruction.issue
     source = [issue[each] for each in SOURCES]
     repeats = [Cat(issue.reads[lower] & issue.reads[slot] & (source[lower] == source[slot]) for lower in range(slot))
                for slot in range(SLOTS)]
     immediate = Cat(issue.imm_slot == slot for slot in range(SLOTS))
+    requests = [issue.reads[slot] & ~repeat.any() for slot, repeat in enumerate(repeats)]
+    _plan_requests(m, planned, config, instruction, requests)
     m.d.comb += [
         *(shown.eq(repeat) for shown, repeat in zip(planned.repeats, repeats, strict=True)),
-        planned.requests.eq(Cat(issue.reads[slot] & ~repeat.any() for slot, repeat in enumerate(repeats))),
         planned.constant.eq(~issue.reads),
         planned.immediate.eq(immediate),
     ]
-    if "nonzero" in planned.shape().members:
+    if config.has_zero_mask:
         m.d.comb += planned.nonzero.eq(Mux(issue.imm != 0, immediate, 0))
+
+
+def _plan_requests(m: Module, planned: data.View, config: SmConfig, instruction: Any, requests: list[Value]) -> None:
+    """Divide the requests of slots by access, and decode the sub-banks of their registers."""
+    row, addresses = form_of(config).row, list(instruction.address)[:SLOTS]
+    early = list(instruction.early)[:SLOTS] if config.has_sides else [None] * SLOTS
+    for bank, side in product(range(config.banks), range(ports.accesses(config))):
+        m.d.comb += planned.requests[bank][side].eq(Cat(
+            requested & (address.bank == bank) & row.is_on(side, known)
+            for requested, address, known in zip(requests, addresses, early, strict=True)))
+    if config.has_sides:
+        m.d.comb += [parts.eq(row.parts(known)) for parts, known in zip(planned.parts, early, strict=True)]

@@ -87,7 +87,7 @@ class SlotCollectors(wiring.Component):
             m.submodules[name] = share(platform, name, claims, clocked=False)
         self._take(m)
         for planned, instruction in zip(self.plans, self.instruction, strict=True):
-            plan(m, planned, instruction.issue)
+            plan(m, planned, self._config, instruction)
         for c, collector in enumerate(self.collectors):
             m.d.comb += collector.take.eq(self.take[c])
             self._connect_collector(m, c, collector)

@@ -8,7 +8,7 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import WARP_BITS, issue_fields
+from warploom.arch.interfaces import SIDES, WARP_BITS, issue_fields
 from warploom.arch.isa import NO_SLOT
 from warploom.arch.layout import rows_per_warp
 from warploom.arch.mechanisms.baseline import FAST
@@ -16,9 +16,11 @@ from warploom.golden_model.assembly import collectors_of
 from warploom.golden_model.placement import Address, Placement
 from warploom.golden_model.register_file.forms import form_of
 from warploom.golden_model.register_file.ports import Metadata, Read
+from warploom.golden_model.register_file.width import Encoding
 from warploom.tb import runner
 from warploom.tb.addresses import shown
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from warploom.tb.narrow_values import encoding_of
 
 CYCLES = 4000
 REGISTERS = 24
@@ -59,22 +61,37 @@ def instruction(rng: random.Random, addresses: Placement) -> Stimulus:
 def planned(config: SmConfig, stimuli: Iterable[Stimulus]) -> Iterator[Stimulus]:
     """The stimuli with the plan of each instruction that is taken."""
     for stimulus in stimuli:
-        yield {**stimulus, "plan": _plan(config, stimulus["instruction__issue"]) if stimulus.get("take") else 0}
+        yield {**stimulus, "plan": _plan(config, stimulus) if stimulus.get("take") else 0}
 
 
-def _plan(config: SmConfig, issue: Stimulus) -> Stimulus:
+def _plan(config: SmConfig, stimulus: Stimulus) -> Stimulus:
     """As `warploom.rtl.operands.plan` describes it."""
+    issue, addresses = stimulus["instruction__issue"], stimulus["instruction__address"]
     reads = [bool(issue["reads"] >> slot & 1) for slot in range(3)]
     repeats = [mask_of(reads[slot] and reads[lower] and issue[f"src{slot}"] == issue[f"src{lower}"]
                        for lower in range(slot)) for slot in range(3)]
     immediate = [slot == issue["imm_slot"] for slot in range(3)]
+    requests = [(addresses[str(slot)]["bank"], _side(stimulus, slot)) if reads[slot] and not repeats[slot] else None
+                for slot in range(3)]
     return {
-        "requests": mask_of(reads[slot] and not repeats[slot] for slot in range(3)),
+        "requests": {str(bank): {str(side): mask_of(request == (bank, side) for request in requests)
+                                 for side in range(len(SIDES) if config.has_sides else 1)}
+                     for bank in range(config.banks)},
+        **({"parts": {str(slot): _encoding(stimulus, slot).mask for slot in range(3)}} if config.has_sides else {}),
         "repeats": {str(slot): repeat for slot, repeat in enumerate(repeats)},
         "constant": mask_of(not read for read in reads),
         "immediate": mask_of(immediate),
         **({"nonzero": mask_of(chosen and issue["imm"] != 0 for chosen in immediate)} if config.has_zero_mask else {}),
     }
+
+
+def _side(stimulus: Stimulus, slot: int) -> int:
+    """The access of its bank that reads the register of a slot."""
+    return int(_encoding(stimulus, slot).left) if "instruction__early" in stimulus else 0
+
+
+def _encoding(stimulus: Stimulus, slot: int) -> Encoding:
+    return encoding_of(stimulus["instruction__early"][str(slot)])
 
 
 def mask_of(bits: Iterable[bool]) -> int:

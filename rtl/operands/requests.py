@@ -1,0 +1,100 @@
+"""The requests of a collector: which slots wait for a grant, and which have their operand."""
+
+from collections.abc import Sequence
+from functools import reduce
+from itertools import product
+from operator import or_
+
+from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from warploom.arch.config import SUB_BANKS, SmConfig
+from warploom.rtl import ports
+from warploom.rtl.interfaces import SLOTS
+from warploom.rtl.operands.plan import plan_layout
+from warploom.rtl.select import lowest
+
+
+class SlotRequests(wiring.Component):
+    """The states of three operand slots, and the request to each access of each bank: that of its lowest waiting slot.
+
+    Which slots wait is held by access, and the sub-banks of operands as masks, so that a request comes from registers
+    with one selection behind them. A module of its own for synthesis: grants come late.
+
+    Parameters
+    ----------
+    config : sizes, and delays.
+
+    Members
+    -------
+    take, plan : an instruction is taken at the end of the cycle, and what it needs (`warploom.rtl.operands.plan`).
+    dispatched : the held instruction leaves at the end of the cycle.
+    request, mask, grant : those of `warploom.rtl.ports.read`.
+    waiting : for each access of each bank, the slots that wait for it.
+    parts : with sides, the sub-banks of each slot's operand.
+    arriving : slots whose operand arrives in this cycle: it was granted in the previous one.
+    present, ready : slots with their operand; all of them have it.
+    """
+
+    def __init__(self, *, config: SmConfig) -> None:
+        self._config = config
+        requests, read = plan_layout(config)["requests"].shape, ports.read(config).members
+        names = ("request", *(["mask"] if config.has_sides else []), "grant")
+        super().__init__({
+            "take": In(1),
+            "plan": In(plan_layout(config)),
+            "dispatched": In(1),
+            **{name: read[name] for name in names},
+            "waiting": Out(requests),
+            **({"parts": Out(data.ArrayLayout(SUB_BANKS, SLOTS))} if config.has_sides else {}),
+            "arriving": Out(SLOTS),
+            "present": Out(SLOTS),
+            "ready": Out(1),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        filled = self._filled(m, self._request(m))
+        m.d.comb += self.ready.eq(self.present.all())  # no slot of a free collector is present
+        m.d.sync += [
+            self.arriving.eq(filled),
+            self.present.eq(self.present | (self.arriving if self._config.arrival_delay else filled)),
+        ]
+        with m.If(self.dispatched):
+            m.d.sync += self.present.eq(0)
+        with m.If(self.take):
+            m.d.sync += [self.waiting.eq(self.plan.requests), self.present.eq(self.plan.constant)]
+        if self._config.has_sides:
+            m.d.comb += self.parts.eq(self._held(m, "parts"))
+        return m
+
+    def _held(self, m: Module, name: str) -> Signal:
+        """A part of the plan of the held instruction."""
+        held = Signal(self.plan[name].shape(), name=f"held_{name}", reset_less=True)
+        with m.If(self.take):
+            m.d.sync += held.eq(self.plan[name])
+        return held
+
+    def _request(self, m: Module) -> Value:
+        """Make the requests; the slots that are granted stop waiting. Returns their mask."""
+        granted = []
+        for bank, side in product(range(self._config.banks), range(ports.accesses(self._config))):
+            waiting = self.waiting[bank][side]
+            m.d.comb += self.request[bank][side].eq(waiting.any())
+            if self._config.has_sides:
+                m.d.comb += self.mask[bank][side].eq(of_lowest(waiting, list(self.parts)))
+            granted.append(lowest(waiting) & self.grant[bank][side].replicate(SLOTS))
+            m.d.sync += waiting.eq(waiting & ~granted[-1])
+        return reduce(or_, granted)
+
+    def _filled(self, m: Module, granted: Value) -> Value:
+        """The slots that are granted, with those that repeat their registers."""
+        repeats = self._held(m, "repeats")
+        return Cat(granted[slot] | (repeats[slot] & granted).any() for slot in range(SLOTS))
+
+
+def of_lowest(slots: Value, values: Sequence[Value]) -> Value:
+    """The value of the lowest slot whose bit is set; that of the last one if none is."""
+    first, second, third = values
+    return Mux(slots[0], first, Mux(slots[1], second, third))
