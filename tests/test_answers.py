@@ -55,6 +55,7 @@ ANSWERS = {
     "elect of some lanes": (
         "setp.ge.u32 %p1, %t, 9; @%p1 elect.sync %r0|%p2, 0xfffffe00; @%p1 selp.u32 %r1, 7, 0, %p2;",
         lambda t: (9 * (t > 8), 7 * (t == 9))),
+    "WARP_SZ with an offset": ("add.u32 %r0, %t, WARP_SZ+1; mov.u32 %r1, WARP_SZ-8;", lambda t: (t + 33, 24)),
     "16 bits of a special register": (
         "mov.u16 %h0, %lanemask_ge; cvt.u32.u16 %r0, %h0; cvt.s32.s16 %r1, %lanemask_ge;",
         lambda t: ((0xFFFF << t) & 0xFFFF, (0xFFFF << t & 0xFFFF) - (t < 16) * (1 << 16) & 0xFFFFFFFF)),

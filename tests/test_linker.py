@@ -122,6 +122,7 @@ def test_only_used_registers_are_listed() -> None:
         ("mov.b64 %rd1, tex;", 15, "variables of type .texref are not supported"),
         ("ld.global.u32 %r1, [elsewhere];", 21, "variable 'elsewhere' is not defined in this file"),
         ("mov.b32 %r1+4, %r2;", 9, "a register can have an offset only in an address"),
+        ("mov.b32 %r1, %tid.x+4;", 14, "a register can have an offset only in an address"),
         (".reg .b32 %r4;", 0, "'%r4' is declared twice in one scope"),
         ("L: L: ret;", 0, "'L' is declared twice in one scope"),
         (".reg .b32 %r<3>;", 0, "'%r<3>' is declared twice in one scope"),

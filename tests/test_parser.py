@@ -142,6 +142,7 @@ def test_every_instruction_knows_its_place(statements: tuple[ptx.Statement, ...]
         ("mov.b64 {%r1, _}, %rd1;", (Vector((Symbol("%r1"), Symbol("_"))), Symbol("%rd1"))),
         ("mov.u64 %rd1, table+24;", (Symbol("%rd1"), Symbol("table", 24))),
         ("mov.u32 %r1, WARP_SZ;", (Symbol("%r1"), Immediate("int", 32))),
+        ("mov.u32 %r1, WARP_SZ+1;", (Symbol("%r1"), Immediate("int", 33))),
         ("mov.u32 %r1, %ctaid.y;", (Symbol("%r1"), Symbol("%ctaid.y"))),
         ("mov.f32 %f1, 0f3F800000;", (Symbol("%f1"), Immediate("f32", 0x3F800000))),
         ("mov.f32 %f1, -0f3F800000;", (Symbol("%f1"), Immediate("f32", 0xBF800000))),

@@ -224,7 +224,7 @@ def _plain_operand(text: str) -> ptx.Operand:
 
 
 def _named(name: str, offset: int = 0) -> ptx.Symbol | ptx.Immediate:
-    return ptx.Immediate("int", 32) if name == "WARP_SZ" else ptx.Symbol(name, offset)
+    return ptx.Immediate("int", 32 + offset) if name == "WARP_SZ" else ptx.Symbol(name, offset)
 
 
 def _checked(variable: ptx.Variable, value: initialiser.Value | None, place: Token) -> ptx.Variable:

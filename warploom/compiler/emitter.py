@@ -184,7 +184,7 @@ class Emitter:
         if specials is not None:
             read = [self.op(Op.S2R, special=special) for special in specials]
             return tuple([*read, None][:2]) if bits == 64 else (self._narrow(read[0], bits),)
-        value = 32 if symbol.name == "WARP_SZ" else address_of(self.function, symbol)
+        value = address_of(self.function, symbol)
         if value is None:
             self.fail(f"{as_written(symbol.name)} is neither a variable of this kernel nor a special register that is "
                       "supported")

@@ -255,16 +255,17 @@ class Inliner:
 
     def _symbol(self, symbol: ptx.Symbol, scope: Scope, at: ptx.Instruction) -> ptx.Register | ptx.Symbol:
         meaning = scope.find(symbol.name)
+        special = not meaning and SPECIAL_REGISTER.fullmatch(symbol.name)
+        if symbol.offset and (special or (meaning and meaning.kind == "register")):
+            raise self._error("a register can have an offset only in an address", at, symbol.name)
+        if special:
+            return symbol
         if not meaning:
             if symbol.name == SINK:
                 return ptx.Register(SINK)
-            if SPECIAL_REGISTER.fullmatch(symbol.name):
-                return symbol
             kind = "register" if symbol.name.startswith("%") else "variable"
             raise self._error(scope.undeclared(symbol.name, kind), at, symbol.name)
         if meaning.kind == "register":
-            if symbol.offset:
-                raise self._error("a register can have an offset only in an address", at, symbol.name)
             self.registers[meaning.name] = meaning.type
             return ptx.Register(meaning.name)
         if meaning.kind == "function":
