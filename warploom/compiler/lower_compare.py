@@ -10,9 +10,12 @@ from warploom.compiler.ir import VirtualRegister
 from warploom.compiler.lower_integer import extend
 from warploom.compiler.registry import INTEGERS, lowers
 
-INTEGER_CONDITIONS = {name: Cond[name.upper()] for name in ("eq", "ne", "lt", "le", "gt", "ge")} | {
-    "lo": Cond.LT, "ls": Cond.LE, "hi": Cond.GT, "hs": Cond.GE}
+BIT_CONDITIONS = {"eq": Cond.EQ, "ne": Cond.NE}
+SIGNED_CONDITIONS = BIT_CONDITIONS | {"lt": Cond.LT, "le": Cond.LE, "gt": Cond.GT, "ge": Cond.GE}
+UNSIGNED_CONDITIONS = SIGNED_CONDITIONS | {"lo": Cond.LT, "ls": Cond.LE, "hi": Cond.GT, "hs": Cond.GE}
 FLOAT_CONDITIONS = {cond.name.lower(): cond for cond in Cond}
+CONDITIONS = {"b": BIT_CONDITIONS, "s": SIGNED_CONDITIONS, "u": UNSIGNED_CONDITIONS, "f": FLOAT_CONDITIONS}
+"""The conditions by the first letter of the type."""
 
 INVERSE_INTEGER = {Cond.EQ: Cond.NE, Cond.LT: Cond.GE, Cond.LE: Cond.GT}
 INVERSE_FLOAT = {Cond.EQ: Cond.NEU, Cond.NE: Cond.EQU, Cond.LT: Cond.GEU, Cond.LE: Cond.GTU, Cond.GT: Cond.LEU,
@@ -34,7 +37,7 @@ class Comparison:
     def __init__(self, e: Emitter, operands: tuple[ptx.Operand, ...]) -> None:
         self.e, self.type = e, e.type
         self.float = self.type in FLOATS
-        self.cond: Cond = e.choose(FLOAT_CONDITIONS if self.float else INTEGER_CONDITIONS)
+        self.cond: Cond = e.choose(CONDITIONS[self.type[0]])
         joined = len(operands) == 3
         self.combine = e.choose(COMBINES) if joined else Combine.AND
         self.other: Predicate = e.predicate(operands[2]) if joined else (None, False)

@@ -168,7 +168,7 @@ def approximate64(e: Emitter) -> None:
 def minmax(e: Emitter) -> None:
     """min, max of f32."""
     op = Op.FMIN if e.instruction.opcode == "min" else Op.FMAX
-    xorsign = e.flag("xorsign") and e.flag("abs")
+    xorsign = e.flag("xorsign") and e.choose({"abs": True})
     (d,), (a,), (b,) = e.unpack("f32", "f32", "f32")
     e.emit(op, d, a, b, ftz=e.flag("ftz"), nan=e.flag("NaN"), xorsign=xorsign)
 

@@ -62,7 +62,7 @@ def add(e: Emitter) -> None:
     if e.type == "s32" and e.flag("sat"):
         saturated(e, d[0], a[0], b[0], subtract=op is Op.ISUB)
     else:
-        _sum(e, op, d, a, b, carry_out=e.carry if e.flag("cc") else None)
+        _sum(e, op, d, a, b, carry_out=e.carry if e.type not in INT16 and e.flag("cc") else None)
 
 
 @lowers("addc", "subc", types=(*INT32, *INT64), supports="32- and 64-bit integers, .cc")
