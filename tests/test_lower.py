@@ -228,6 +228,8 @@ ERRORS = [
     ("selp.b32 %r0, %r1, %r2, %r3;", "a predicate register is required"),
     ("mov.u32 %r0, %envreg3;", "%envreg3 is neither a variable of this kernel nor a special register"),
     ("add.f32 %f0, %f1, 3;", "an integer literal is given where .f32 is required"),
+    ("add.u32 %r0, %r1, 0f3F800000;", "a .f32 literal is given where .u32 is required"),
+    ("setp.eq.s64 %p0, %d1, 1.0;", "a .f64 literal is given where .s64 is required"),
     ("cvt.f32.s32 %f0, %r1;", "one of .rn, .rz, .rm, .rp is required"),
     ("cvt.rn.f16.f32 %h0, %f1;", "takes two types, both among 8- to 64-bit integers, f32 and f64"),
     ("cvt.u32.u64 %r0, %r1;", "%r1 has 32 bits where .u64 is required"),

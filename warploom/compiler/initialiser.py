@@ -66,7 +66,7 @@ def literal_bits(literal: Immediate, type_: str) -> int:
     bits = 8 * TYPE_BYTES[type_]
     if type_ in FLOAT_FORMATS and literal.kind not in ("f32", type_):
         return float_bits(literal_value(literal), type_)
-    if literal.kind != "int" and 8 * TYPE_BYTES[literal.kind] != bits:
+    if literal.kind != "int" and (type_[0] in "us" or 8 * TYPE_BYTES[literal.kind] != bits):
         raise PtxError(f"a .{literal.kind} literal cannot initialise .{type_}")
     return literal.value % (1 << bits)
 
@@ -90,6 +90,8 @@ def float_bits(number: float, type_: str) -> int:
 def _leaves(value: Value, extents: tuple[int, ...], start: int) -> Iterator[tuple[int, Immediate | Pointer]]:
     """Each leaf with the index of its element; a pair of braces fills one extent and leaves the rest of it zero."""
     if not isinstance(value, tuple):
+        if extents:
+            raise PtxError("the initialiser needs braces around each dimension")
         yield start, value
         return
     if not extents or len(value) > extents[0]:

@@ -17,6 +17,7 @@ def immediate_words(place: Fails, literal: ptx.Immediate, type_: str) -> tuple[i
     """The literal as one 32-bit word, or as two (low first) for a 64-bit type; narrow values are zero-extended.
 
     An f64 literal is rounded to an f32. The opposite is an error: to PTX, ``0f`` literals are 32 bits and nothing else.
+    A float literal gives its bits to a ``.b`` type of its size, not to ``.u`` and ``.s``.
     """
     bits = literal.value
     if literal.kind == "int":
@@ -24,7 +25,7 @@ def immediate_words(place: Fails, literal: ptx.Immediate, type_: str) -> tuple[i
             place.fail(f"an integer literal is given where .{type_} is required: write it as a float (0f..., 1.0)")
     elif literal.kind == "f64" and type_ == "f32":
         bits = _rounded(bits)
-    elif ptx.TYPE_BYTES[type_] != ptx.TYPE_BYTES[literal.kind]:
+    elif type_[0] in "us" or ptx.TYPE_BYTES[type_] != ptx.TYPE_BYTES[literal.kind]:
         place.fail(f"a .{literal.kind} literal is given where .{type_} is required")
     size = ptx.TYPE_BYTES[type_]
     bits &= (1 << 8 * size) - 1
