@@ -194,3 +194,13 @@ def test_skipped_text_hides_nothing(text, expected):
 ])
 def test_text_that_is_no_ptx(text, message):
     assert failure(text).startswith(message)
+
+
+@pytest.mark.parametrize("type_", ["b128", "bf16x2", "texref"])
+def test_registers_of_types_that_are_not_supported(type_):
+    assert failure(entry(f".reg .{type_} %x; mov.b64 %x, 1;")).startswith(f"register %x: type .{type_} is not supported")
+
+
+def test_parameters_of_types_that_are_not_supported():
+    text = entry("").replace(".param .u64 out", ".param .u64 out, .param .texref image")
+    assert failure(text) == "parameters of type .texref are not supported"

@@ -53,6 +53,8 @@ class Inliner:
         """Flatten `entry`. Raises `PtxError` (without a file) for undeclared names and calls that cannot be inlined."""
         scope = Scope(self._module_scope, variable_suffix=f"@{entry.name}")
         for parameter in entry.parameters:
+            if parameter.type not in ptx.TYPE_BYTES:
+                raise PtxError(f"parameters of type .{parameter.type} are not supported", line=parameter.line)
             unique = parameter_symbol(parameter.name)
             scope.bind(parameter.name, Meaning("parameter", unique, variable=parameter), parameter.line)
         if entry.body:

@@ -51,7 +51,7 @@ def lower(kernel: ptx.Kernel, *, optimise: bool = True) -> Function:
 def _registers(function: Function, name: str, type_: str) -> tuple[VirtualRegister, ...]:
     if type_ == "pred":
         return (function.new(RegisterClass.PREDICATE),)
-    if width(type_) > 64:
+    if type_ not in ptx.TYPE_BYTES or width(type_) > 64:
         raise PtxError(f"register {as_written(name)}: type .{type_} is not supported; registers have up to 64 bits",
                        file=function.kernel.file, line=function.kernel.line)
     return function.new_pair() if width(type_) == 64 else (function.new(),)
