@@ -220,6 +220,8 @@ ERRORS = [
     ("setp.lt.b32 %p0, %r1, %r2;", "setp.lt.b32: one of .eq, .ne is required; supported: "),
     ("set.hi.u32.b64 %r0, %d1, %d2;", "set.hi.u32.b64: one of .eq, .ne is required; supported: "),
     ("add.u32 %r0, %r1, %d2;", "%d2 is a .b64 register where .u32 is required"),
+    (".reg .u8 %c; st.global.u32 [%d1], %c;", "%c is a .u8 register where .u32 is required"),
+    (".reg .u8 %c; mov.b32 %c, 0x1234;", "%c is a .u8 register where .b32 is required"),
     ("add.u32 %r0, %r1;", "add.u32: takes 3 operands, 2 given"),
     ("mul.u32 %r0, %r1, %r2;", "mul.u32: one of .lo, .hi is required"),
     ("add.u16.u32 %r0, %r1, %r2;", "add.u16.u32: too many types for add"),

@@ -222,6 +222,8 @@ def test_debug_build_parses() -> None:
         (".global .b8 x[2000000][2000000];", 1, 1, "variable 'x' is too large"),
         (".global .align 3 .b8 x;", 1, 1, "the alignment of 'x' is 3, not a power of two"),
         (".global .texref x = 1;", 1, 1, "a variable of type .texref cannot have an initialiser"),
+        (".shared .u32 x = 1;", 1, 1, "variable 'x' in .shared memory cannot have an initialiser"),
+        (".entry k() { .local .u32 x = 1; }", 1, 14, "variable 'x' in .local memory cannot have an initialiser"),
     ],
 )
 def test_error_names_place_and_remedy(text: str, line: int, column: int, message: str) -> None:

@@ -239,6 +239,8 @@ def _checked(variable: ptx.Variable, value: initialiser.Value | None, place: Tok
             raise PtxError(f"the alignment of '{variable.name}' is {variable.align}, not a power of two")
         if value is None:
             return variable
+        if variable.space not in ("global", "const"):
+            raise PtxError(f"variable '{variable.name}' in .{variable.space} memory cannot have an initialiser")
         shape = (*extents, variable.vector) if variable.vector > 1 else extents
         image, pointers = initialiser.encode(value, variable.type, shape)
     except PtxError as error:

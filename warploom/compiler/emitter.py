@@ -149,7 +149,7 @@ class Emitter:
 
     def _check_width(self, operand: ptx.Register, type_: str) -> None:
         declared = width(self.function.kernel.registers[operand.name])
-        if declared != width(type_) and not {declared, width(type_)} <= {8, 32}:
+        if declared != width(type_):
             kind = self.function.kernel.registers[operand.name]
             self.fail(f"{as_written(operand.name)} is a .{kind} register where .{type_} is required")
 
