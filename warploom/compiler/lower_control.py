@@ -46,8 +46,8 @@ def _count(e: Emitter, given: list[ptx.Operand]) -> int:
     if not given:
         return 0
     value = known(e.word(given[0], "u32"))
-    if value is None or value > MAX_COUNT:
-        e.fail(f"the thread count must be a constant from 0 to {MAX_COUNT}")
+    if value is None or value > MAX_COUNT or value % 32:
+        e.fail(f"the thread count must be a constant multiple of 32, up to {MAX_COUNT}")
     return value
 
 
