@@ -59,6 +59,22 @@ def test_arrays_of_any_layout_are_copied(gpu: Gpu) -> None:
     assert held.numpy().tolist() == [[7] * 3] * 4
 
 
+def test_bytes_between_the_fields_of_structs_are_copied(gpu: Gpu) -> None:
+    """A kernel that copies whole structs reads them; what is there must not be what the host's memory holds."""
+    lone = np.dtype({"names": ["x"], "formats": ["<u4"], "offsets": [4], "itemsize": 12})
+    words = np.arange(100, 124, dtype=np.uint32)
+    every, second = words.view(lone), words.view(lone)[::2]
+    held = gpu.array(every)
+    assert held.buffer().array.tobytes() == held.numpy().tobytes() == words.tobytes()
+    held = gpu.array(second)
+    assert held.buffer().array.tobytes() == words.reshape(8, 3)[::2].tobytes()
+    held.set(every[4:])
+    assert held.buffer().array.tobytes() == words[12:].tobytes()
+    module = gpu.module(SYMBOLS)
+    module.set("taps", every[5])
+    assert module.get("taps", "u4").tolist() == [115, 116, 117]
+
+
 def test_freed_arrays(gpu: Gpu) -> None:
     add = gpu.module(PTX)["vector_add"]
     a, b, c = gpu.array(ONES, "a"), gpu.array(ONES, "b"), gpu.array(ONES)

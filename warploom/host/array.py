@@ -64,7 +64,7 @@ class DeviceArray:
 
     def numpy(self) -> np.ndarray:
         """A copy of the contents."""
-        return self._live().copy()
+        return copied(self._live())
 
     def set(self, values: np.ndarray | np.generic | float) -> None:
         """Copy values in. They must have this dtype and shape, or be one number for all elements.
@@ -75,7 +75,7 @@ class DeviceArray:
         if array.dtype != self.dtype or array.shape not in (self.shape, ()):
             raise LaunchError(f"{self._name}: {array.dtype} of shape {array.shape} given, the array holds {self.dtype} "
                               f"of shape {self.shape}: convert it first")
-        self._held = np.broadcast_to(array, self.shape).copy()
+        self._held = copied(np.broadcast_to(array, self.shape))
 
     def at(self, *index: int) -> int:
         """The address of an element, for a kernel that takes a pointer into the array. Raises `LaunchError`."""
@@ -117,3 +117,10 @@ def checked(name: str, values: object) -> np.ndarray | np.generic:
     if not values.nbytes:
         raise LaunchError(f"{name}: {dtype} of shape {values.shape} has no bytes to copy")
     return values
+
+
+def copied(values: np.ndarray | np.generic) -> np.ndarray:
+    """A copy with all bytes. Those between the fields of a struct are none that numpy copies: a kernel would read there
+    what this machine's memory holds by chance."""
+    whole = np.asarray(values).view(f"V{values.dtype.itemsize}")
+    return np.array(whole, order="C").view(values.dtype)

@@ -7,7 +7,7 @@ import numpy as np
 
 from warploom.arch.errors import LaunchError, shown
 from warploom.arch.names import RULE, names_a_file
-from warploom.host.array import DeviceArray, checked
+from warploom.host.array import DeviceArray, checked, copied
 
 
 class GlobalMemory:
@@ -38,7 +38,7 @@ class GlobalMemory:
             raise LaunchError(f"name = {shown(name)}: {RULE}: it may name a file")
         if name in self._arrays:
             raise LaunchError(f"{name}: an array of this name is in memory already; names must differ")
-        contents = np.array(checked(name, values), order="C")
+        contents = copied(checked(name, values))
         made = DeviceArray(self._arrays, name, self._place(contents.nbytes), contents)
         self._made += 1
         return made

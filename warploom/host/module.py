@@ -19,7 +19,7 @@ from warploom.compiler.excerpt import excerpt
 from warploom.compiler.parser import parse
 from warploom.compiler.ptx import Variable
 from warploom.host.arguments import Value
-from warploom.host.array import checked
+from warploom.host.array import checked, copied
 
 if TYPE_CHECKING:
     from warploom.host.gpu import Gpu
@@ -53,7 +53,7 @@ class Module:
     def set(self, name: str, value: np.ndarray | np.generic) -> None:
         """Set a `.global` or `.const` variable from its first byte on (cudaMemcpyToSymbol). Raises `LaunchError`."""
         size = self._variable(name).size
-        new = checked(f"{self.path}: {name}", value).tobytes()
+        new = copied(checked(f"{self.path}: {name}", value)).tobytes()
         if len(new) > size:
             raise LaunchError(f"{self.path}: {name} has {size} bytes, {len(new)} are given")
         self._contents[name] = new + self._contents.get(name, b"")[len(new):]
