@@ -242,6 +242,8 @@ BAD_ARRAYS: dict[str, tuple[Callable[[Gpu], object], str]] = {
     "setting another shape": (lambda gpu: gpu.zeros(3, "f4").set(np.zeros(4, "f4")), "convert it first"),
     "setting a fraction": (lambda gpu: gpu.zeros(3, "i4").set(1.5), "can't hold 1.5: must be an integer"),
     "setting a large number": (lambda gpu: gpu.zeros(3, "u1").set(300), "can't hold 300"),
+    "setting a number beyond floats": (lambda gpu: gpu.zeros(3, "f4").set(1e39), "can't hold 1e.39: overflow"),
+    "setting an integer beyond floats": (lambda gpu: gpu.zeros(3, "f2").set(65520), "can't hold 65520: overflow"),
     "setting a list": (lambda gpu: gpu.zeros(1, "i4").set([1]), "list given"),  # type: ignore[arg-type]
     "an element outside": (lambda gpu: gpu.zeros((3, 4), "f4").at(3, 0), "no element"),
     "an element by a fraction": (lambda gpu: gpu.zeros(3, "f4").at(1.0), "no element"),  # type: ignore[arg-type]

@@ -98,8 +98,9 @@ class DeviceArray:
         try:
             if isinstance(value, float) and self.dtype.kind not in "fc":
                 raise TypeError("must be an integer")
-            return np.asarray(value, self.dtype)
-        except (TypeError, ValueError, OverflowError) as error:
+            with np.errstate(over="raise"):  # a number is not infinity, as in an argument
+                return np.asarray(value, self.dtype)
+        except (TypeError, ValueError, ArithmeticError) as error:
             raise LaunchError(f"{self._name} ({self.dtype}) can't hold {shown(value)}: {error}") from None
 
 
