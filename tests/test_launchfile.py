@@ -78,6 +78,7 @@ def test_scalars_have_the_bytes_of_their_type(write):
         ('kind = "constant", value = -3', "int8", [-3] * 4),
         ('kind = "arange"', "uint8", [0, 1, 2, 3]),
         ('kind = "arange", start = 1.5, step = -1', "float64", [1.5, 0.5, -0.5, -1.5]),
+        ('kind = "arange", start = -16777217, step = 16777216', "float32", [-16777216, -1, 16777215, 33554432]),
         ('kind = "integers", low = 7, high = 8, seed = 1', "uint64", [7] * 4),
     ],
 )
@@ -86,6 +87,26 @@ def test_generators_without_chance(write, generator, dtype, expected):
     array = load(write(text)).launch.arguments[0].array
     assert array.dtype == dtype
     assert array.tolist() == expected
+
+
+def test_long_sequences_of_short_floats(write):
+    """Half a step for each of 100,000 elements: their numbers are beyond the largest float of 16 bits, 65,504."""
+    text = f'{HEAD}[[arguments]]\nname = "x"\ndtype = "float16"\nshape = 100000\n'
+    text += 'generator = { kind = "arange", start = -2500, step = 0.05 }\n'
+    array = load(write(text)).launch.arguments[0].array
+    assert (array == (np.arange(100_000) / 20 - 2500).astype(np.float16)).all()
+
+
+def test_uniform_numbers_are_below_the_bound_when_rounded(write):
+    def make(low, high):
+        text = f'{HEAD}[[arguments]]\nname = "x"\ndtype = "float16"\nshape = 9999\n'
+        text += f'generator = {{ kind = "uniform", low = {low}, high = {high}, seed = 1 }}\n'
+        return load(write(text)).launch.arguments[0].array
+
+    assert make(0, 1).max() == np.float16(1 - 2**-11)
+    assert set(make(2048.1, 2054.1).tolist()) == {2050, 2052, 2054}  # every second whole number is one of 16 bits
+    with pytest.raises(LaunchError, match=r"high: no float16 is from 2048\.1 to below 2049"):
+        make(2048.1, 2049)
 
 
 def test_random_generators_depend_on_the_seed_alone_and_stay_in_range(write):

@@ -20,7 +20,12 @@ def uniform(table: Table, dtype: np.dtype, shape: Shape) -> np.ndarray:
         table.fail("high", f"{shown(high)} must be greater than low = {shown(low)}")
     if max(abs(low), abs(high), high - low) > float(np.finfo(dtype).max):
         table.fail("high", f"the range {shown(low)} .. {shown(high)} does not fit {dtype}")
-    return _random(table).uniform(low, high, shape).astype(dtype)
+    least, most = dtype.type(low), dtype.type(high)
+    least = np.nextafter(least, dtype.type(math.inf)) if float(least) < low else least
+    most = np.nextafter(most, dtype.type(-math.inf)) if float(most) >= high else most
+    if least > most:
+        table.fail("high", f"no {dtype} is from {shown(low)} to below {shown(high)}")
+    return _random(table).uniform(low, high, shape).astype(dtype).clip(least, most)  # rounded, x may be outside
 
 
 def integers(table: Table, dtype: np.dtype, shape: Shape) -> np.ndarray:
@@ -47,7 +52,8 @@ def arange(table: Table, dtype: np.dtype, shape: Shape) -> np.ndarray:
     """`start` (0), `start` + `step` (1), ... in row-major order."""
     start, step = table.number("start", 0), table.number("step", 1)
     count = math.prod(shape)
-    number, computed = (float, dtype) if dtype.kind == "f" else (int, np.dtype("int64"))
+    number = float if dtype.kind == "f" else int
+    computed: np.dtype = np.dtype(number)  # 64 bits: in fewer the numbers of the elements would round
     for key, value in (("start", start), ("step", step)):
         _check_holds(table, key, value, computed)
     start, step = number(start), number(step)
