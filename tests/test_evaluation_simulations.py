@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import inspect
 import json
 import os
 import signal
@@ -10,6 +11,7 @@ import sys
 import time
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from lxml import html
@@ -22,7 +24,16 @@ from warploom.arch.errors import ToolError
 from warploom.arch.gpu import GpuConfig
 from warploom.cli import main
 from warploom.compiler.writeback_hints import annotate_for
-from warploom.evaluation import coalescing
+from warploom.evaluation import (
+    characteristics,
+    coalescing,
+    executed,
+    fg_simt,
+    hinted_code,
+    sampling,
+    tfet_bounds,
+    tfet_sms,
+)
 from warploom.evaluation.affine_structure import structure
 from warploom.evaluation.bypassing_reuse import reuse
 from warploom.evaluation.experiments import EXPERIMENTS
@@ -35,6 +46,7 @@ from warploom.golden_model.gpu.simulate import simulate_gpu
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.values import values
 from warploom.kernels.library import kernels
+from warploom.origin import ROOT
 from warploom.placement.policy import Policy
 from warploom.programs import library
 from warploom.verbs import evaluate, evaluate_figures, evaluate_hardware
@@ -117,6 +129,15 @@ def test_another_configuration_or_source_has_another_file(folder):
     paths = [SIMULATION.key(case, sources).path for sources in ("sources", "changed")]
     paths += [SIMULATION.key(other, "sources").path for other in others]
     assert len(set(paths)) == 5
+
+
+@pytest.mark.parametrize("work", [
+    SIMULATION, PLACES, executed.EXECUTED, characteristics.COUNTS, hinted_code.CODE, sampling.BLOCKS, tfet_sms.WORK,
+    tfet_bounds.WORK, fg_simt.WORK, fg_simt.COUNTING])
+def test_a_result_depends_on_the_file_that_makes_it(work):
+    made = work.make.args[0] if isinstance(work.make, partial) else work.make
+    own = Path(inspect.getfile(made)).relative_to(ROOT)
+    assert any(own.is_relative_to(source) for source in work.sources), own
 
 
 def test_cases_of_a_kernel_come_together():

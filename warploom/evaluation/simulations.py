@@ -27,8 +27,8 @@ from warploom.golden_model.statistics import Statistics, scaled, total
 from warploom.golden_model.trace import Trace
 from warploom.golden_model.values import Values, values
 
-SOURCES = (*cached.SOURCES, "warploom/evaluation/bypassing_reuse.py", "warploom/evaluation/affine_structure.py",
-           "warploom/evaluation/toggling.py")
+SOURCES = (*cached.SOURCES, "warploom/evaluation/simulations.py", "warploom/evaluation/bypassing_reuse.py",
+           "warploom/evaluation/affine_structure.py", "warploom/evaluation/toggling.py")
 """The inputs of a result, beside its configuration."""
 
 
