@@ -7,6 +7,7 @@ import pytest
 from runs import run
 
 from warploom.arch.config import SmConfig
+from warploom.arch.gpu import GpuConfig
 from warploom.arch.mechanisms import Affine, Alignment, Bypass, Coalescing, Gating
 from warploom.evaluation import affine, affine_energy, bypassing, coalescing, coalescing_energy, gating, sensitivity
 from warploom.evaluation.assumptions import ASSUMED, FIGURES, Assumptions
@@ -148,6 +149,18 @@ def test_coalescing_logic_is_passed_by_operands_and_results_and_the_arbiter_work
     corf = FIGURES["logic"]["corf"]
     found = coalescing_energy.added(run(CORF, **OPERANDS, cycles=7), costs(CORF))["coalescing logic"]
     assert found == pytest.approx(costs().logic(3 * corf["shifter"] + corf["allocator"]))
+
+
+def test_what_happens_in_every_cycle_happens_in_every_sm():
+    """The cycles of a GPU are those of its whole run; all other counts are sums over its SMs."""
+    gpu = GpuConfig.preset("fermi").with_settings(["coalescing=on", "sms=3"])
+    one, three = run(gpu.sm, **OPERANDS, cycles=7), dataclasses.replace(run(gpu.sm, **OPERANDS, cycles=7), machine=gpu)
+    arbiter = costs().logic(FIGURES["logic"]["coalescing"]["arbiter"] * gpu.sm.banks * gpu.sm.collectors / 16)
+    added = [coalescing_energy.added(each, costs(gpu.sm))["coalescing logic"] for each in (one, three)]
+    assert added[1] - added[0] == pytest.approx((3 - 1) * 7 * arbiter)
+    assumed = dataclasses.replace(ASSUMED, ungated_clock=1.0)
+    clock = [register_file(each, assumed=assumed).clock for each in (one, three)]
+    assert clock[1] == pytest.approx(3 * clock[0])
 
 
 COMPACT = {"attempts": 4, "compact_reads": 5, "compact_writes": 2}

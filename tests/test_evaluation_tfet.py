@@ -61,6 +61,14 @@ def test_energy_of_the_baseline_by_hand() -> None:
     assert found.dynamic["TFET"] == found.leakage["TFET"] == tfet_share(run) == 0
 
 
+def test_time_of_waiting_is_that_of_all_schedulers() -> None:
+    """Two SMs, of which one waits in a quarter of the cycles and the other in half of them."""
+    run = run_of(tfet.BASELINE)
+    gpu = run.machine.with_settings(["sms=2"])
+    counts = replace(run.statistics, cycles=100, stalls={"memory": 75 * gpu.sm.schedulers})
+    assert tfet.waiting(replace(run, machine=gpu, statistics=counts)) == 37.5
+
+
 def test_all_rows_are_slow() -> None:
     """Every access is of a TFET row, which takes (3 / 7)^2; none is off; the rest follows time."""
     ours, plain = run_of(tfet.ALL_TFET), run_of(tfet.BASELINE)

@@ -238,6 +238,11 @@ def sm_of(machine: Machine) -> SmConfig:
     return machine.sm if isinstance(machine, GpuConfig) else machine
 
 
+def sms_of(machine: Machine) -> int:
+    """The number of SMs of a machine."""
+    return machine.sms if isinstance(machine, GpuConfig) else 1
+
+
 GPU_PARAMETERS = parameters(GpuConfig)
 """The parameters of a GPU around its SMs, by field name."""
 

@@ -61,4 +61,4 @@ def _passed(run: Run, operands: int, results: int) -> float:
         return float((operands + results) * corf["shifter"] + results * corf["allocator"])
     ours = known["coalescing"]
     arbiter = ours["arbiter"] * config.banks * config.collectors / ARBITER_INPUTS
-    return float(operands * ours["operand"] + results * ours["result"] + run.statistics.cycles * arbiter)
+    return float(operands * ours["operand"] + results * ours["result"] + run.sm_cycles * arbiter)

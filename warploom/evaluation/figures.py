@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from warploom.arch.config import SmConfig
-from warploom.arch.gpu import Machine, sm_of
+from warploom.arch.gpu import Machine, sm_of, sms_of
 from warploom.evaluation.affine_structure import Structure
 from warploom.evaluation.bypassing_reuse import Reuse
 from warploom.evaluation.published import Published, published
@@ -45,6 +45,11 @@ class Run:
     def config(self) -> SmConfig:
         """The configuration of the SM, or of all SMs."""
         return sm_of(self.machine)
+
+    @property
+    def sm_cycles(self) -> int:
+        """The cycles of the run, of each SM: for what happens in every cycle of an SM."""
+        return self.statistics.cycles * sms_of(self.machine)
 
 
 Runs = Mapping[str, Run]

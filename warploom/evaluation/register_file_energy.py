@@ -67,7 +67,7 @@ def register_file(run: Run, organisation: Organisation = SHARED, assumed: Assump
         wires=COLUMN_BITS * moved * costs.wire,
         registers=COLUMN_BITS * (counts.collector_columns + counts.operand_columns) * costs.flip_flop,
         selection=COLUMN_BITS * selection,
-        clock=costs.clock * (counts.cycles * _stored_bits(config) - COLUMN_BITS * counts.collector_columns),
+        clock=costs.clock * (run.sm_cycles * _stored_bits(config) - COLUMN_BITS * counts.collector_columns),
         added=_added(run, costs),
     )
 

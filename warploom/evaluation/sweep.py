@@ -13,7 +13,7 @@ import numpy as np
 
 from warploom.arch.config import LANES
 from warploom.arch.errors import ConfigError
-from warploom.arch.gpu import GpuConfig, Machine, sm_of
+from warploom.arch.gpu import Machine, sm_of, sms_of
 from warploom.arch.mechanisms import Bypass, Coalescing
 from warploom.evaluation.bypassing_events import cache_rows
 from warploom.evaluation.energy import collector_words
@@ -166,7 +166,7 @@ def measures(runs: Sequence[Run], row: Row | None) -> Measures:
 
 def storage_bits(machine: Machine) -> int:
     """Bits that the register file, the collectors and the mechanisms store, in all SMs."""
-    config, sms = sm_of(machine), machine.sms if isinstance(machine, GpuConfig) else 1
+    config = sm_of(machine)
     words = config.banks * config.rows + collector_words(config)
     if config.bypass is Bypass.RFC:
         words += math.ceil(cache_rows(config)) * config.banks
@@ -179,7 +179,7 @@ def storage_bits(machine: Machine) -> int:
         tables += [affine_register_file(config)] * SOURCES
     if config.gating.has_zero_mask:
         tables += [zero_buffer(config)] * (zero_buffer_srams(config) * read_ports(config))
-    return sms * (WORD_BITS * words + sum(rows * bits for rows, bits in tables))
+    return sms_of(machine) * (WORD_BITS * words + sum(rows * bits for rows, bits in tables))
 
 
 def front(found: Sequence[Measures]) -> list[bool]:

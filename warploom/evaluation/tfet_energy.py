@@ -86,7 +86,7 @@ def _leakage(run: Run, assumed: Assumptions) -> dict[str, float]:
     assert isinstance(machine, GpuConfig), "a run of a GPU"
     by_bit = (BANK["leakage_mw"] / (8 * BANK["bytes"]) * KNOWN["cmos_voltage"] / BANK["voltage"]
               * assumed.cmos_leakage * 1000 / machine.core_mhz)  # pJ in a cycle
-    cycles = run.statistics.cycles * machine.sms
+    cycles = run.sm_cycles
     rows = config.banks * sum(launch.cycles * powered_rows(config, launch.registers, launch.warps)
                               for launch in run.launches)
     slow = WORD_BITS * config.banks * config.tfet_rows * cycles
