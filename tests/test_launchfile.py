@@ -270,6 +270,14 @@ def test_tolerances_add_up(actual, fits):
     assert (expectation.mismatch(np.array([actual])) is None) is fits
 
 
+def test_the_bound_of_short_floats_is_not_rounded():
+    """Halves of 16 bits: twice 60,000 is more than they have, as is the bound of 90,000."""
+    expectation = Expectation("x", np.array([-60000, 1], np.float16), relative=1.5)
+    assert expectation.mismatch(np.array([30000, 2.5], np.float16)) is None
+    wrong = expectation.mismatch(np.array([60000, 2.5], np.float16))
+    assert wrong is not None and "x[0] = 60000.0, expected -60000.0" in wrong
+
+
 def test_a_tolerance_without_bound_is_no_warning():
     expectation = Expectation("x", np.array([10.0]), relative=1e308)
     assert expectation.mismatch(np.array([1e300])) is None
