@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.arch.encoding import INSTRUCTION_BITS
-from warploom.arch.interfaces import COMPACT_FIELDS, SIDES, Tag, index_bits, width, zero_fields
+from warploom.arch.interfaces import COMPACT_FIELDS, SIDES, width, zero_fields
 from warploom.arch.layout import metadata_banks, metadata_rows
 from warploom.arch.mechanisms import Alignment, Coalescing
 from warploom.arch.program import Program
@@ -149,9 +149,10 @@ def affine_register_file(config: SmConfig) -> tuple[int, int]:
 
 
 def affine_overheads(config: SmConfig) -> list[Need]:
-    """Storage of the affine registers of a configuration ([AFFINE], section 4.1)."""
+    """Storage of the affine registers of a configuration ([AFFINE], section 4.1). A tag is one bit: what is uniform
+    shows in the stride."""
     rows, _ = shape = affine_register_file(config)
-    values, tags = _bytes(shape), rows * index_bits(len(Tag)) / 8
+    values, tags = _bytes(shape), rows / 8
     return [
         Need("values, one copy", "bytes", values, "-"),
         Need("values, a copy for each source, SRAM", "bytes", SOURCES * values, "-"),
