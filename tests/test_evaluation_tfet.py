@@ -84,6 +84,19 @@ def test_all_rows_are_slow() -> None:
     assert found.dynamic["TFET"] / before.dynamic["CMOS"] == pytest.approx((3 / 7) ** 2, rel=0.02)
 
 
+def test_the_rename_stage_by_hand() -> None:
+    """A row of the table has 9 bits, and four copies: a look-up reads one, a new value writes all. A value takes an
+    entry of a list of 8 bits, and gives it back. All of it leaks."""
+    run = run_of(tfet.MEM_RA)
+    counts, values = run.statistics, tfet.count(run, "values")
+    named = counts.operands[1] + 2 * counts.operands[2] + 3 * counts.operands[3] + sum(counts.bank_writes)
+    sram, scale = Costs.of(run).sram, 28 / 45 * (0.7 / 1.1) ** 2
+    found = energy(run)
+    assert found.dynamic["renaming"] == pytest.approx(
+        scale * ((named + 4 * values) * sram(256, 9) + 2 * values * sram(256, 8)))
+    assert found.leakage["renaming"] / found.leakage["around"] == pytest.approx(1024 * 41 / (12 * 1024))
+
+
 def test_sleeping_rows_leak_less() -> None:
     """Ten registers of a warp have three rows in each of four banks."""
     run = run_of(tfet.DROWSY)

@@ -15,6 +15,7 @@ from work import in_this_process
 from warploom import points
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
+from warploom.arch.gpu import GpuConfig
 from warploom.cli import main
 from warploom.evaluation.sweep import Measures, combined, front, listed, measures, point, ranges, storage_bits
 from warploom.synth.report import Report, Row
@@ -125,6 +126,16 @@ def test_bits_of_storage() -> None:
     assert added("bypass=bow_wr", "entries=12") == 1024 * (12 * SMALL.warps - 3 * SMALL.collectors)  # one for each warp
     assert 0 < added("coalescing=on") < added("coalescing=on", "alignment=write") < 1024 * words / 10
     assert added("gating=cross_lane") > 0 and added("affine=abm") > 0 and added("bypass=rfc", "entries=6") > 0
+
+
+def test_bits_of_tables_in_flip_flops_and_of_the_rename_stage() -> None:
+    """[TFET]'s register file has 1,024 rows: for each a bit, a number of eight bits in each of four copies and in a
+    list. Each affine register of 48 bits has three copies, and a bit."""
+    config = GpuConfig.preset("tfet_gpu").sm
+    renamed = config.with_settings(["renaming=mem_ra", "tfet_rows=56"])
+    assert storage_bits(renamed) - storage_bits(config) == 1024 * (1 + 4 * 8 + 8)
+    affine = SmConfig.preset("narrow").with_settings(["affine=abm"])
+    assert storage_bits(affine) - storage_bits(SmConfig.preset("narrow")) == 1024 * (3 * 48 + 1)
 
 
 def test_a_point_is_a_machine_with_these_values() -> None:

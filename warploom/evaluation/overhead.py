@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.arch.encoding import INSTRUCTION_BITS
-from warploom.arch.interfaces import COMPACT_FIELDS, SIDES, width, zero_fields
+from warploom.arch.interfaces import COMPACT_FIELDS, SIDES, index_bits, width, zero_fields
 from warploom.arch.layout import metadata_banks, metadata_rows
 from warploom.arch.mechanisms import Alignment, Coalescing
 from warploom.arch.program import Program
@@ -79,6 +79,12 @@ def zero_buffer_srams(config: SmConfig) -> int:
     """The number of SRAMs in one copy of the zero buffer: one for each bank of each group, and with coalescing for each
     side."""
     return config.issue_ports * metadata_banks(config) * (len(SIDES) if config.coalescing is Coalescing.ON else 1)
+
+
+def renamed_rows(config: SmConfig) -> tuple[int, int]:
+    """Rows and bits of a row of what a rename stage stores: whether a register has a row, the row in a copy for each
+    register that an instruction names, and an entry of the lists."""
+    return config.banks * config.rows, 1 + (NAMED_REGISTERS + 1) * index_bits(config.rows)
 
 
 @dataclass(frozen=True)

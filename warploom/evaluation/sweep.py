@@ -15,6 +15,7 @@ from warploom.arch.config import LANES
 from warploom.arch.errors import ConfigError
 from warploom.arch.gpu import Machine, sm_of, sms_of
 from warploom.arch.mechanisms import Bypass, Coalescing
+from warploom.evaluation import affine_energy
 from warploom.evaluation.bypassing_events import cache_rows
 from warploom.evaluation.energy import collector_words
 from warploom.evaluation.figures import Run
@@ -26,6 +27,7 @@ from warploom.evaluation.overhead import (
     mask_buffer,
     read_ports,
     rename_table,
+    renamed_rows,
     zero_buffer,
     zero_buffer_srams,
 )
@@ -176,7 +178,9 @@ def storage_bits(machine: Machine) -> int:
     elif config.coalescing is not Coalescing.OFF:
         tables = [rename_table(config), allocation_table(config), free_map(config)]
     if config.affine.is_on:
-        tables += [affine_register_file(config)] * SOURCES
+        tables += [affine_register_file(config)] * SOURCES + [(affine_energy.table_bits(config), 1)]
+    if config.renames:
+        tables.append(renamed_rows(config))
     if config.gating.has_zero_mask:
         tables += [zero_buffer(config)] * (zero_buffer_srams(config) * read_ports(config))
     return sms_of(machine) * (WORD_BITS * words + sum(rows * bits for rows, bits in tables))

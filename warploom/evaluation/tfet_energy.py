@@ -11,19 +11,22 @@ The source gives no energy of an access or a bank, and its tool is not at hand. 
   less than CMOS at the same one by a factor, which is an assumption. Collectors, table and lists leak as SRAM of
   their bits;
 - CMOS rows that a launch does not need are off. Those of a warp that sleeps leak less, with `drowsy`;
-- the renaming stage looks up the table for each register of an instruction, and writes it for each new value; each new
-  value takes a row from a list, and gives one back.
+- the renaming stage looks up the table for each register of an instruction, and writes all of its copies for each new
+  value; each new value takes a row from a list, and gives one back.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 
 from warploom.arch.gpu import GpuConfig
+from warploom.arch.interfaces import index_bits
 from warploom.arch.layout import powered_rows, rows_per_warp
 from warploom.evaluation.assumptions import ASSUMED, FIGURES, Assumptions
 from warploom.evaluation.energy import WORD_BITS, Costs, collector_words
 from warploom.evaluation.figures import Run
 from warploom.evaluation.metrics import saved, share
+from warploom.evaluation.overhead import NAMED_REGISTERS, renamed_rows
 from warploom.evaluation.register_file_energy import register_file
 from warploom.synth.sram import FIGURES as SRAM
 from warploom.synth.sram import NODE_NM, VOLTAGE
@@ -68,17 +71,12 @@ def _dynamic(run: Run, assumed: Assumptions) -> dict[str, float]:
     found = {"CMOS": word * (sum(counts.bank_reads) + sum(counts.bank_writes) - slow),
              "TFET": word * TFET_ACCESS * slow, "around": around}
     if config.renames:
-        bits = _row_bits(run)
+        bits = index_bits(config.rows)
         named = sum(number * count for number, count in enumerate(counts.operands)) + sum(counts.bank_writes)
         values = counts.counted["renaming"]["values"]
-        found["renaming"] = ((named + values) * costs.sram(config.rows, 1 + bits)
+        found["renaming"] = ((named + NAMED_REGISTERS * values) * costs.sram(config.rows, 1 + bits)
                              + 2 * values * costs.sram(config.rows, bits))
     return {part: _SCALE * spent for part, spent in found.items()}
-
-
-def _row_bits(run: Run) -> int:
-    """Bits of the number of a row."""
-    return (run.config.rows - 1).bit_length()
 
 
 def _leakage(run: Run, assumed: Assumptions) -> dict[str, float]:
@@ -94,7 +92,7 @@ def _leakage(run: Run, assumed: Assumptions) -> dict[str, float]:
     found = {"CMOS": WORD_BITS * awake, "TFET": SUPPLIES / assumed.tfet_leakage * slow,
              "around": WORD_BITS * collector_words(config) * cycles}
     if config.renames:
-        found["renaming"] = config.banks * config.rows * (1 + 2 * _row_bits(run)) * cycles
+        found["renaming"] = prod(renamed_rows(config)) * cycles
     return {part: by_bit * bits for part, bits in found.items()}
 
 
