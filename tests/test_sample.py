@@ -121,3 +121,16 @@ def test_what_has_no_sample(capsys: pytest.CaptureFixture[str]) -> None:
         warploom.Gpu("small", sample=1)
     with pytest.raises(ConfigError, match="sample = 4"):
         warploom.Gpu("small", sample=4, timing=False)
+
+
+def test_rows_of_a_table_are_of_whole_launches() -> None:
+    """Blocks beyond the vector execute fewer instructions, so samples of two launches have different factors."""
+    gpu = warploom.Gpu(SMALL, sample=4)
+    x = gpu.array(np.ones(1024, np.float32))
+    add = gpu.module(kernel("vector_add").ptx)["vector_add"]
+    launches = [add[32, 32](x, x, x, length) for length in (1024, 400)]
+    rows = gpu.table()
+    assert [row["warp_instructions"] for row in rows] == [launched.warp_instructions for launched in launches]
+    assert [row["thread_instructions"] for row in rows] == [launched.thread_instructions for launched in launches]
+    assert sum(row["cycles"] for row in rows) == gpu.statistics.cycles > sum(
+        launched.statistics.cycles for launched in launches)

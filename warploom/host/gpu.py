@@ -119,7 +119,8 @@ class Gpu:
         return summed(self.launches)
 
     def table(self) -> list[dict[str, Any]]:
-        """A row for each launch, with the numbers of its statistics by name: ``pandas.DataFrame(gpu.table())``."""
+        """A row for each launch, with the numbers of its statistics by name, of samples scaled to the whole:
+        ``pandas.DataFrame(gpu.table())``."""
         return [launched.row() for launched in self.launches]
 
     def launch(self, kernel: Kernel, geometry: Geometry, arguments: Sequence[Value]) -> Launched:

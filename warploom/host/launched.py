@@ -55,10 +55,10 @@ class Launched:
 
     def row(self) -> dict[str, Any]:
         """A row of a table: the launch, then each number of the statistics, by its path (``stalls.memory``,
-        ``bank_reads.0``)."""
+        ``bank_reads.0``); of a sample, scaled to the whole launch, so that rows add up to the sum of all launches."""
         own = {"kernel": self.kernel, "grid": self.geometry.grid, "block": self.geometry.block,
                "warp_instructions": self.warp_instructions, "thread_instructions": self.thread_instructions}
-        return own if self.timed is None else own | dict(_flat("", self.timed.to_json()))
+        return own if self.timed is None else own | dict(_flat("", self.estimated.to_json())) | own
 
 
 def summed(launches: Sequence[Launched]) -> Statistics:
