@@ -41,6 +41,13 @@ def test_agreement_of_logarithms_and_ranks():
     assert not agreements([pair(name, "tiny", 7, 7) for name in "abc"])  # equal ones have no correlation
 
 
+@pytest.mark.parametrize("names", ["abcd", "acbd"])
+def test_equal_cycles_have_equal_ranks(names: str) -> None:
+    """1, 2.5, 2.5 and 4 beside 1, 3, 2 and 4, whichever of the equal ones comes first: 4.5 / sqrt(4.5 * 5)."""
+    cycles = {"a": (1, 10), "b": (2, 30), "c": (2, 20), "d": (4, 40)}
+    assert agreements([pair(name, "tiny", *cycles[name]) for name in names])[1].ranks == pytest.approx(0.9**0.5)
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "silicon.json"
     workloads = ["--size", "tiny", "--workloads", "conv,cmult,bsearch"]

@@ -118,4 +118,6 @@ def _correlation(ours: np.ndarray, chip: np.ndarray) -> float:
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
-    return values.argsort().argsort()
+    """The rank of each value; equal ones have the mean of their ranks."""
+    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (counts.cumsum() - (counts - 1) / 2)[which]
