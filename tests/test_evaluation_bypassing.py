@@ -106,7 +106,22 @@ def test_lanes_that_others_do_not_overwrite_are_written() -> None:
     lanes[8] = HALF
     counts = found(code, lanes)
     assert counts.written == windows(2, WINDOWS)
-    assert counts.needed == windows(1, WINDOWS)  # by one read, which misses the window
+    assert counts.needed == windows(2, WINDOWS)  # both, by one read that finds neither in the window
+
+
+def test_a_value_is_needed_once_however_many_lanes_read_it_apart() -> None:
+    away = [read(register) for register in range(1, 8)]
+    sides = [HALF, ~HALF & 0xFFFFFFFF]
+    counts = found([move(0), *away, read(0), *away, read(0)], [0xFFFFFFFF] * 8 + sides[:1] * 8 + sides[1:])
+    assert counts.written == counts.needed == windows(1, WINDOWS)
+
+
+def test_lanes_that_are_overwritten_do_not_need_what_they_had() -> None:
+    away = [read(register) for register in range(1, 8)]
+    code = [move(0), *away, move(0), *away, read(0)]
+    lanes = [0xFFFFFFFF] * len(code)
+    lanes[8] = lanes[-1] = HALF
+    assert found(code, lanes).needed == windows(1, WINDOWS)  # the second one: the lanes of the first are not read
 
 
 def test_classes_are_those_of_the_hints_each_time_that_they_execute() -> None:

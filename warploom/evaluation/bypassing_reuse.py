@@ -112,13 +112,23 @@ def _accesses(code: tuple[Instruction, ...], warp: WarpTrace, executed: Counter[
 
 @dataclass
 class _Register:
-    """A register of a warp: when it was last named; lanes in the window, lanes only in the window, and lanes that were
-    written when it left the window and have not been read since."""
+    """A register of a warp: when it was last named; lanes in the window, lanes only in the window, and for each value
+    that was written when it left the window, and that nothing has read since, the lanes that still have it."""
 
     named: int
     valid: int = 0
     dirty: int = 0
-    owed: int = 0
+    unread: list[int] = field(default_factory=list)
+
+    def lose(self, lanes: int) -> None:
+        """Values are overwritten in some lanes."""
+        self.unread = [left for value in self.unread if (left := value & ~lanes)]
+
+    def serve(self, lanes: int) -> int:
+        """A read in some lanes: the number of values that had none before."""
+        before = len(self.unread)
+        self.unread = [value for value in self.unread if not value & lanes]
+        return before - len(self.unread)
 
 
 def _slide(accesses: list[Access], window: int, index: int, found: Reuse) -> None:
@@ -126,8 +136,9 @@ def _slide(accesses: list[Access], window: int, index: int, found: Reuse) -> Non
     registers: dict[int, _Register] = {}
 
     def leaves(register: _Register) -> None:
-        found.written[index] += register.dirty != 0
-        register.owed |= register.dirty
+        if register.dirty:
+            found.written[index] += 1
+            register.unread.append(register.dirty)
         register.valid = register.dirty = 0
 
     def named(number: int, now: int) -> _Register:
@@ -141,14 +152,13 @@ def _slide(accesses: list[Access], window: int, index: int, found: Reuse) -> Non
         for source in sources:
             register = named(source, now)
             found.bypassed[index] += not lanes & ~register.valid
-            found.needed[index] += register.owed & lanes != 0
-            register.owed &= ~lanes
+            found.needed[index] += register.serve(lanes)
             register.valid = ALL_LANES if lanes & ~register.valid else register.valid
         if written != RZ:
             register = named(written, now)
             register.valid |= lanes
             register.dirty |= lanes
-            register.owed &= ~lanes
+            register.lose(lanes)
     for register in registers.values():
         if len(accesses) - register.named >= window:
             leaves(register)
