@@ -15,7 +15,7 @@ from warploom.rtl import verilog
 from warploom.rtl.emit import WAIVERS
 from warploom.rtl.shared import module_name
 from warploom.store import Key, Kind
-from warploom.tb.toolchain import versions
+from warploom.tb.toolchain import versions, writers
 
 WAIVED = [f"-Wno-{name}" for name in WAIVERS]
 """Verilator's options for the warnings that the waiver file of the Verilog lists."""
@@ -37,8 +37,9 @@ def design(
     module = module_name(unit)
     if component is not None:
         return _convert(component, module, fpga=fpga)
-    key = Key(Kind.DESIGNS, module, {"unit": unit, "configuration": dataclasses.asdict(config), "tools": versions(),
-                                     "sources": store.sources("warploom/rtl", "warploom/arch")})
+    key = Key(Kind.DESIGNS, module, {
+        "unit": unit, "configuration": dataclasses.asdict(config), "tools": versions() | writers(),
+        "sources": store.sources("warploom/rtl", "warploom/arch")})
 
     def make(_: Path) -> str:
         return json.dumps(_convert(verilog.create(config, unit, probe=unit in verilog.PROBED), module)[1:])

