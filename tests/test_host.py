@@ -198,6 +198,14 @@ def test_wrong_arguments(gpu: Gpu, values: tuple[Any, ...], message: str) -> Non
     assert (a.numpy() == 1).all()
 
 
+@pytest.mark.parametrize("value", [
+    np.str_("ab"), np.datetime64(5, "s"), np.zeros((), [("name", object)])[()]], ids=["text", "a time", "an object"])
+def test_eight_bytes_that_are_no_pointer(gpu: Gpu, value: Any) -> None:
+    a = gpu.array(ONES)
+    with pytest.raises(LaunchError, match=r"vector_add_param_2 .* is given"):
+        gpu.module(PTX)["vector_add"][1, 32](a, a, value, 0)
+
+
 def call(add: Kernel, geometry: Any, *arguments: Any) -> None:
     """Launch with any geometry, which type checkers would refuse."""
     add[geometry](*arguments)

@@ -8,7 +8,7 @@ import numpy as np
 from warploom.arch.errors import LaunchError, shown
 from warploom.arch.launch import Scalar
 from warploom.arch.program import Parameter, Program
-from warploom.host.array import DeviceArray
+from warploom.host.array import KINDS, DeviceArray
 from warploom.host.memory import GlobalMemory
 
 Value = DeviceArray | int | float | bytes | np.generic | np.ndarray
@@ -62,6 +62,8 @@ def _bytes(parameter: Parameter, value: np.ndarray | np.generic | bytes) -> byte
     if not isinstance(value, bytes):
         if value.ndim:
             raise TypeError("an array must be in the GPU's memory: gpu.array(...)")
+        if value.dtype.kind not in KINDS or value.dtype.hasobject:
+            raise TypeError(f"{value.dtype} is given")
         if not value.dtype.isnative:
             raise TypeError(f"{value.dtype} has the wrong byte order")
         floating = {"f": True, "i": False, "u": False, "b": False}.get(value.dtype.kind)
