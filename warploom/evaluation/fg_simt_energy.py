@@ -87,11 +87,12 @@ class Counted:
         """The energy by part, pJ."""
         known = FIGURES["fg_simt"]["toggling"]
         costs = Costs(SmConfig.preset("small"), known + assumed.random_data * (0.5 - known), assumed)
-        return {
-            "lanes": self._lanes(costs), "registers": self._registers(costs), **self._control(costs),
-            "memory unit": self._memory_unit(costs), "L1": self._l1(costs), "instructions": self._fetches(costs),
-            "clock": self.cycles * costs.clock * self._flip_flops(),
-        }
+        loads = self._loads()
+        passed = {"lanes": self._lanes(costs), "registers": self._registers(costs), **self._control(costs),
+                  "memory unit": self._memory_unit(costs), "L1": self._l1(costs), "instructions": self._fetches(costs)}
+        idle = self.cycles * self._flip_flops() - sum(loads.values())
+        return {**{part: spent + loads.get(part, 0) * costs.flip_flop for part, spent in passed.items()},
+                "clock": costs.clock * idle}
 
     def total(self, assumed: Assumptions = ASSUMED) -> float:
         """The energy of all parts, pJ."""
@@ -100,13 +101,26 @@ class Counted:
     def _count(self, name: str) -> int:
         return self.counts.get(name, 0)
 
+    def _loads(self) -> dict[str, int]:
+        """Bits that flip-flops load, by part: registers of operands; words that executing threads write; compact
+        results; two registers of an operation; address, data and answer of a thread; an entry of the fetch queue."""
+        entered = sum(self._count(f"{unit}_operations") for unit in PASSES)
+        return {
+            "lanes": entered * THREADS * OPERANDS * WORD_BITS, "registers": self._count("words_written") * WORD_BITS,
+            "affine unit": self._count("affine") * (WORD_BITS + STRIDE_BITS), "issue": self._sent() * 2 * MICRO_BITS,
+            "memory unit": self._count("access_threads") * 3 * WORD_BITS,
+            "instructions": self._count("fetches") * INSTRUCTION_COLUMNS * WORD_BITS,
+        }
+
+    def _sent(self) -> int:
+        """What passes the issue unit."""
+        return self._count("lane_operations") + self._count("collects")
+
     def _lanes(self, costs: Costs) -> float:
-        """What passes each unit, its registers of operands, and constants for all lanes."""
+        """What passes each unit, and constants for all lanes."""
         units = sum(passes * self._passing(unit, costs) * costs.logic(logic_um2(self.rows[f"{unit}_lane"]))
                     for unit, passes in PASSES.items())
-        entered = sum(self._count(f"{unit}_operations") for unit in PASSES)
-        return (units + entered * THREADS * OPERANDS * WORD_BITS * costs.flip_flop
-                + EIGHT_LANES.groups * self._count("constants_read") * costs.logic(self._gates("constants")))
+        return units + EIGHT_LANES.groups * self._count("constants_read") * costs.logic(self._gates("constants"))
 
     def _passing(self, unit: str, costs: Costs) -> float:
         """Threads whose operands pass a unit: those that execute, and a share of the others."""
@@ -114,27 +128,23 @@ class Counted:
         return threads + costs.assumed.idle_lanes * (THREADS * self._count(f"{unit}_operations") - threads)
 
     def _registers(self, costs: Costs) -> float:
-        """A word of each lane that is read, and executing threads that write."""
+        """A word of each lane that is read, and the writers among which a thread's word is selected."""
         read = costs.table_read(REGISTERS, WORD_BITS) + WORD_BITS * (
             costs.selection(FORWARDED) + costs.selection(EIGHT_LANES.groups))
         return (THREADS * self._count("registers_read") * read
-                + WORD_BITS * self._count("words_written") * (costs.selection(WRITERS) + costs.flip_flop))
+                + WORD_BITS * self._count("words_written") * costs.selection(WRITERS))
 
     def _control(self, costs: Costs) -> Parts:
-        """Each instruction passes the control processor, each operation the issue unit, with two registers."""
+        """Each instruction passes the control processor, each operation the issue unit."""
         affine = max(self._gates("control_processor") - self.plain, 0)
-        written = self._count("affine") * (WORD_BITS + STRIDE_BITS) * costs.flip_flop
-        sent = self._count("lane_operations") + self._count("collects")
         return {"control": self._count("instructions") * costs.logic(self.plain),
-                "affine unit": self._count("instructions") * costs.logic(affine) + written,
-                "issue": sent * (costs.logic(self._gates("issue_unit")) + 2 * MICRO_BITS * costs.flip_flop)}
+                "affine unit": self._count("instructions") * costs.logic(affine),
+                "issue": self._sent() * costs.logic(self._gates("issue_unit"))}
 
     def _memory_unit(self, costs: Costs) -> float:
-        """Addresses; a request passes the part of the unit that belongs to its ports; address, data and answer of a
-        thread are stored once each."""
+        """Addresses; a request passes the part of the unit that belongs to its ports."""
         requests = self._count("wide_requests") + self._count("narrow_requests") / EIGHT_LANES.lanes
         return (self._passing("access", costs) * costs.logic(logic_um2(self.rows["address_lane"]))
-                + self._count("access_threads") * 3 * WORD_BITS * costs.flip_flop
                 + requests * costs.logic(self._gates("memory_unit")))
 
     def _l1(self, costs: Costs) -> float:
@@ -148,11 +158,9 @@ class Counted:
                 + self._count("wide_requests") * (bank + WIDE_WORDS * (column + crossing)))
 
     def _fetches(self, costs: Costs) -> float:
-        """The instruction cache, and an entry of the fetch queue."""
-        bits = INSTRUCTION_COLUMNS * WORD_BITS
+        """The instruction cache, and fetching."""
         gates = self._gates("instruction_cache") + self._gates("fetch")
-        each = (costs.sram(LINES, TAG_BITS) + INSTRUCTION_COLUMNS * costs.sram(LINES, WORD_BITS) + costs.logic(gates)
-                + bits * costs.flip_flop)
+        each = (costs.sram(LINES, TAG_BITS) + INSTRUCTION_COLUMNS * costs.sram(LINES, WORD_BITS) + costs.logic(gates))
         return self._count("fetches") * each
 
     def _gates(self, unit: str) -> float:
