@@ -1,7 +1,7 @@
 """`Arbiter`: writes first, then reads by a wrapped wavefront (docs/contract/register_file.md; [RADAIDEH],
 Fig. 3.16a)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
@@ -89,17 +89,23 @@ def share_free(paths: WritePaths, writes: Sequence[int | None], busy: Iterable[i
     return Shares(tuple(granted), tuple(taken), len(writes) - writes.count(None) - sum(granted))
 
 
+Match = Callable[[tuple[int, ...], int, int], Wave]
+"""Matches banks and collectors, as `wavefront` does."""
+
+
 @lru_cache(maxsize=1 << 16)
 def _decision(
-    paths: WritePaths, writes: tuple[int | None, ...], requests: tuple[int, ...], diagonal: int, size: int,
+    matching: tuple[Match, int], paths: WritePaths, writes: tuple[int | None, ...], requests: tuple[int, ...],
+    diagonal: int,
 ) -> Decision:
     """What is decided about the requests of writers and collectors. Cached, as the wave is."""
+    match, size = matching
     granted, written, refused = share_paths(paths, writes)
     reads, conflicts = list(requests), refused
     for bank in written:
         conflicts += reads[bank].bit_count()
         reads[bank] = 0
-    wave = wavefront(tuple(reads), diagonal, size)
+    wave = match(tuple(reads), diagonal, size)
     return Decision(granted, wave.grants, not refused, conflicts + wave.bank_conflicts, wave.port_conflicts)
 
 
@@ -125,12 +131,14 @@ class Turns:
 
 class Arbiter:
     """Grants bank ports to write latches and collectors, once a cycle. The only state is the priority diagonal and the
-    turns of the write paths, of which the first `rotating` ones take turns."""
+    turns of the write paths, of which the first `rotating` ones take turns. `match` decides about reads."""
 
-    def __init__(self, banks: int, collectors: int, paths: WritePaths, rotating: int = 1) -> None:
+    def __init__(
+        self, banks: int, collectors: int, paths: WritePaths, rotating: int = 1, match: Match = wavefront,
+    ) -> None:
         self.size = max(banks, collectors)
         self.diagonal = 0
-        self._turns = Turns(paths, rotating)
+        self._turns, self._matching = Turns(paths, rotating), (match, self.size)
         self.observed = ("diagonal", *self._turns.observed)
 
     @property
@@ -144,7 +152,7 @@ class Arbiter:
         `writes` holds for each writer the bank that its latch requests or `None`; `reads` for each bank the mask of
         collectors that request it.
         """
-        return _decision(self._turns.order, tuple(writes), tuple(reads), self.diagonal, self.size)
+        return _decision(self._matching, self._turns.order, tuple(writes), tuple(reads), self.diagonal)
 
     def arbitrate(self, writes: Sequence[int | None], reads: Sequence[int]) -> tuple[list[bool], list[int | None]]:
         """The grants alone: whether each latch is granted, and the collector granted to each bank, `None` for none."""

@@ -1,6 +1,13 @@
 """Rotating priority: the first request, cyclically, from a given position on."""
 
-from amaranth import Module, Mux, Signal, Value, ValueLike
+from amaranth import Const, Module, Mux, Signal, Value, ValueLike
+
+
+def starts(m: Module, diagonal: Value, rows: int, size: int) -> list[Value]:
+    """For each row r of a matrix, one bit at the first column in its order: (`diagonal` - r) mod `size`."""
+    priority = Signal(size, name="priority")
+    m.d.comb += priority.eq(Const(1, size) << diagonal)
+    return [priority.rotate_right(row) for row in range(rows)]
 
 
 def first_from(m: Module, requests: Value, start: Value) -> Signal:

@@ -10,6 +10,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import index_bits
 from warploom.arch.pipes import WritePaths
 from warploom.golden_model.arbiter import Arbiter
+from warploom.golden_model.separable.arbiter import match_of
 from warploom.tb import pipes, runner, write_paths
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.codec import join
@@ -40,7 +41,8 @@ class ArbiterCheck:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
         self._banks, self._collectors = ports.config.banks, ports.config.collectors
         self._paths = ports.config.write_paths
-        self._model = Arbiter(self._banks, self._collectors, self._paths, ports.config.rotating_paths)
+        self._model = Arbiter(self._banks, self._collectors, self._paths, ports.config.rotating_paths,
+                              match_of(ports.config))
         self._waited: dict[tuple[int, int], int] = {}
         self._waiting = WaitingWrites(self._paths, ports.config.rotating_paths)
 
@@ -90,7 +92,8 @@ class ArbiterCheck:
         if len(self._paths) > 1:
             self._coverage.hit("two writes", len(taken) >= 2)
         self._coverage.hit("write beats read", any(reads[bank] for bank in taken))
-        self._coverage.hit("all banks read", all(granted))
+        if self._collectors >= self._banks:
+            self._coverage.hit("all banks read", all(granted))
         self._coverage.hit("idle", not any(granted) and not taken)
 
 
@@ -99,7 +102,8 @@ def points(config: SmConfig) -> list[str]:
     paths = config.write_paths
     shared = ["a writer waits for its path"] if any(len(path) > 1 for path in paths) else []
     several = ["a writer waits for its bank", "two writes"] if len(paths) > 1 else []
-    return [*shared, *several, "write beats read", "all banks read", "idle"]
+    wide = ["all banks read"] if config.collectors >= config.banks else []
+    return [*shared, *several, *wide, "write beats read", "idle"]
 
 
 class WaitingWrites:

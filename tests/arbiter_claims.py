@@ -24,6 +24,7 @@ from warploom.rtl import verilog
 from warploom.rtl.arbiter import Arbiter
 from warploom.rtl.bypass.arbiter import RotatingArbiter, RotatingCoalescingArbiter
 from warploom.rtl.coalescing.arbiter import CoalescingArbiter, Read
+from warploom.rtl.separable.arbiter import SeparableArbiter
 from warploom.synth import yosys
 
 RIGHT, LEFT = range(len(SIDES))
@@ -226,9 +227,10 @@ TWO_SP = ("schedulers=2", "sp.result_queue=2", "pipes.sp.copy=sp2", "sp2.write_p
 TURNS = {"two paths": TWO_SP, "three paths": (*TWO_SP, "sfu.write_path=2", "mem.write_path=3")}
 """Settings with write paths that take turns."""
 
-ARBITERS = (Arbiter, CoalescingArbiter, *ROTATING)
+ARBITERS = (Arbiter, SeparableArbiter, CoalescingArbiter, *ROTATING)
 CLAIMED = [(arbiter, claim) for arbiter in ARBITERS for claim in CLAIMS
-           if claim != "slices_follow" or arbiter in SLICED]
+           if (claim != "slices_follow" or arbiter in SLICED)
+           and (claim != "never_idle" or arbiter is not SeparableArbiter)]
 
 
 Maker = Callable[..., Any]

@@ -14,6 +14,7 @@ from warploom.golden_model.register_file.forms import form_of
 from warploom.golden_model.register_file.observation import enabled_columns, names_of_accesses
 from warploom.golden_model.register_file.ports import Grant, Port, Read, Write, Written
 from warploom.golden_model.register_file.writeback import Writeback
+from warploom.golden_model.separable.arbiter import match_of
 from warploom.golden_model.slow_arbiter import SlowArbiter
 from warploom.golden_model.traffic import Traffic
 
@@ -36,7 +37,8 @@ class SingleFile:
         if config.tfet_rows or config.bank_ports > 1:
             self.arbiter = SlowArbiter(config, self._writes_slowly, self._reads_slowly)
         else:
-            self.arbiter = Arbiter(config.banks, config.collectors, config.write_paths, config.rotating_paths)
+            self.arbiter = Arbiter(config.banks, config.collectors, config.write_paths, config.rotating_paths,
+                                   match_of(config))
         self.lookup = self.form.lookup
         self.writeback: Writeback[int] = Writeback(config.writers, self.form, lambda result, _: result["bank"])
         self.meter = None if not config.gates_columns else ColumnMeter()

@@ -4,7 +4,7 @@ from functools import reduce
 from itertools import pairwise
 from operator import or_
 
-from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In
 
@@ -13,15 +13,8 @@ from warploom.arch.interfaces import SIDES
 from warploom.arch.pipes import WritePaths
 from warploom.rtl.arbiter import advance, bank_ports, grant_writes
 from warploom.rtl.coalescing.arbiter import grant_masked_writes, sub_bank_ports
-from warploom.rtl.rotate import first_from
+from warploom.rtl.rotate import first_from, starts
 from warploom.rtl.sizes import check_positive
-
-
-def starts(m: Module, diagonal: Signal, banks: int, size: int) -> list[Value]:
-    """For each bank b, one bit at the first collector in the order: (`diagonal` - b) mod `size`."""
-    priority = Signal(size, name="priority")
-    m.d.comb += priority.eq(Const(1, size) << diagonal)
-    return [priority.rotate_right(bank) for bank in range(banks)]
 
 
 class RotatingArbiter(wiring.Component):

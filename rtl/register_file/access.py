@@ -7,6 +7,7 @@ from amaranth import Const, Value
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import BANK_PORTS, SIDES
+from warploom.arch.mechanisms import ReadArbiter
 from warploom.rtl.arbiter import Arbiter
 from warploom.rtl.bank import Bank
 from warploom.rtl.bypass.arbiter import RotatingArbiter, RotatingCoalescingArbiter
@@ -14,6 +15,7 @@ from warploom.rtl.coalescing.arbiter import CoalescingArbiter
 from warploom.rtl.coalescing.crossbar import SlicedCrossbar
 from warploom.rtl.crossbar import Crossbar
 from warploom.rtl.dual_bank import DualBank
+from warploom.rtl.separable.arbiter import SeparableArbiter
 from warploom.rtl.slow_arbiter import SlowArbiter
 
 
@@ -65,6 +67,8 @@ def arbiter_of(config: SmConfig) -> Any:
         arbiter: Any = RotatingCoalescingArbiter(**sizes, yields=config.yields_to_pending)
     elif config.has_sides:
         arbiter = CoalescingArbiter(**sizes)
+    elif config.read_arbiter is ReadArbiter.SEPARABLE:
+        arbiter = SeparableArbiter(**sizes)
     else:
         arbiter = (RotatingArbiter if config.has_window else Arbiter)(**sizes, ports=config.bank_ports)
     return SlowArbiter(config=config, arbiter=arbiter) if config.tfet_rows else arbiter

@@ -11,6 +11,7 @@ from warploom.arch.mechanisms import (
     Gating,
     Hinting,
     Layout,
+    ReadArbiter,
     Renaming,
     Saturation,
     Scheduler,
@@ -53,6 +54,9 @@ class SmFields:
     gating: Gating = choice(SWITCHES["gating"])
     bank_ports: int = number(1, REGISTER_FILE, "1: a port that reads or writes; 2: one to read, one to write", (1, 2),
                              OURS)
+    read_arbiter: ReadArbiter = choice(
+        Switch("read_arbiter", ReadArbiter.WAVEFRONT, REGISTER_FILE, "how banks and collectors of reads are matched",
+               OURS))
     tfet_rows: int = number(0, REGISTER_FILE, "TFET rows of each bank, the last ones; an access takes two cycles",
                             (0, 4096), "[TFET]")
     renaming: Renaming = choice(SWITCHES["renaming"])

@@ -18,16 +18,17 @@ from warploom.arch.mechanisms.mascar import MASCAR, Saturation
 from warploom.arch.mechanisms.preexecution import PREEXECUTION
 from warploom.arch.mechanisms.register_file_cache import REGISTER_FILE_CACHE
 from warploom.arch.mechanisms.renaming import RENAMING, Renaming
+from warploom.arch.mechanisms.separable import SEPARABLE, ReadArbiter
 
 __all__ = ["Affine", "Alignment", "Bypass", "Coalescing", "Core", "Gating", "Hinting", "Layout", "Mechanism",
-           "Renaming", "Runs", "Saturation", "Scheduler", "Settings", "Switch", "Transient", "Unit", "WindowDelay",
-           "met"]
+           "ReadArbiter", "Renaming", "Runs", "Saturation", "Scheduler", "Settings", "Switch", "Transient", "Unit",
+           "WindowDelay", "met"]
 
 BESIDE = (FLOATING_POINT, L1, FG_SIMT)
 """Units beside the datapath, which are no mechanisms of it; they are listed behind those of the baseline."""
 
 MECHANISMS: tuple[Mechanism, ...] = (BASELINE, *BESIDE, COALESCING, GATING, CORF, BYPASSING,
-                                     REGISTER_FILE_CACHE, AFFINE, HINTS, PREEXECUTION, MASCAR, RENAMING)
+                                     REGISTER_FILE_CACHE, AFFINE, HINTS, PREEXECUTION, MASCAR, RENAMING, SEPARABLE)
 """All descriptors; everything that is derived from them is in this order."""
 
 SWITCHES: dict[str, Switch] = {switch.field: switch for mechanism in MECHANISMS for switch in mechanism.switches}
