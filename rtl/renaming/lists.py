@@ -11,9 +11,13 @@ from warploom.arch.interfaces import index_bits
 from warploom.rtl import ports
 from warploom.rtl.select import pick
 from warploom.rtl.sizes import check_positive
+from warploom.rtl.slow_arbiter import is_slow
 
 CMOS, TFET = range(2)
 """The kinds of rows."""
+
+FEWEST_PLACES = 3
+"""Of a queue: one of two places would address its SRAM, of one word, with no bits, which Verilog does not have."""
 
 
 class FreeList(wiring.Component):
@@ -54,7 +58,7 @@ class FreeList(wiring.Component):
         m = Module()
         used, following = (Signal(range(self._rows + 1), name=name) for name in ("used", "following"))
         unused, takes_unused = Signal(init=1, name="unused"), Signal()
-        queues = [SyncFIFOBuffered(width=len(self.row), depth=self._rows + 1) for _ in self.enter]
+        queues = [SyncFIFOBuffered(width=len(self.row), depth=max(self._rows + 1, FEWEST_PLACES)) for _ in self.enter]
         m.d.comb += [following.eq(used + 1), takes_unused.eq(self.take & unused)]
         m.d.sync += [
             used.eq(Mux(takes_unused, following, used)),
@@ -139,7 +143,7 @@ class BankLists(wiring.Component):
         m.d.comb += [
             free.limit.eq(self._config.tfet_rows if kind == TFET else self.powered),
             free.take.eq(self.take[kind]),
-            free.enter.eq(Cat(each.valid & ((each.row >= self._config.cmos_rows) == kind) for each in self.entering)),
+            free.enter.eq(Cat(each.valid & (is_slow(self._config, each.row) == kind) for each in self.entering)),
             free.entering.eq(Cat(each.row[: len(free.row)] for each in self.entering)),
             self.shown[kind].eq(free.shown),
             self.row[kind].eq(free.row),

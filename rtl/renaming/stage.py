@@ -18,6 +18,7 @@ from warploom.rtl.renaming.predictor import StallPredictor
 from warploom.rtl.renaming.sweep import Sweep
 from warploom.rtl.renaming.table import RowTable
 from warploom.rtl.shared import share
+from warploom.rtl.slow_arbiter import is_slow
 
 
 def edges(config: SmConfig) -> dict[str, wiring.Member]:
@@ -168,10 +169,10 @@ class RenameStage(wiring.Component):
         table, bank, other = self.table, self._virtual[SLOTS].bank, TFET - wanted
         mapped, row = table.mapped[SLOTS], table.row[SLOTS]
         rows = [Array(lists.row[kind] for lists in self.lists)[bank] for kind in (CMOS, TFET)]
-        writes, is_slow = self._valid & self._held.writes, row >= self._config.cmos_rows
-        moves = mapped & is_new & shown[wanted] & (is_slow != wanted)
+        writes, slow = self._valid & self._held.writes, is_slow(self._config, row)
+        moves = mapped & is_new & shown[wanted] & (slow != wanted)
         gives = [moves | ~mapped & shown[wanted], ~mapped & shown[other] & ~shown[wanted]]
-        served = writes & is_new & (shown[TFET] | mapped & is_slow) if wanted == TFET else Const(0, 1)
+        served = writes & is_new & (shown[TFET] | mapped & slow) if wanted == TFET else Const(0, 1)
         return Cat(moves, Cat(gives[kind != wanted] & writes for kind in (CMOS, TFET)),
                    Mux(mapped & ~moves, row, Mux(shown[wanted], rows[wanted], rows[other])), served)
 

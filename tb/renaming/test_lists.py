@@ -130,7 +130,7 @@ async def random_rows(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("settings", [(), ("coalescing=on",)], ids=" ".join)
+@pytest.mark.parametrize("settings", [(), ("coalescing=on",), ("tfet_rows=1",)], ids=" ".join)
 def test_lists(settings: tuple[str, ...], seed: int) -> None:
     config = SmConfig.preset("small").with_settings(["sp.result_queue=2", *SETTINGS, *settings])
     runner.run(runner.build(config, "BankLists"), "warploom.tb.renaming.test_lists", seed)
