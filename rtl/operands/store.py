@@ -107,7 +107,8 @@ class OperandStore(wiring.Component):
         for name, stage in zip(self._ports, self.stages, strict=True):
             self._connect_dispatch(m, name, stage)
         if self.ages is not None:
-            m.submodules.ages = share(platform, "age_matrix", self.ages)
+            has_order = self._config.holders > 1  # a single holder needs no register
+            m.submodules.ages = share(platform, "age_matrix", self.ages, clocked=has_order)
             m.d.comb += self.ages.take.eq(self.collectors.take)
         for collector, read in zip(self.collectors.read, self.read, strict=True):
             connect(m, collector, flipped(read))
