@@ -81,6 +81,7 @@ def test_unknown_unit() -> None:
     ("ZeroBuffer", ["gating=active"], "gating = active disagree: it needs gating = in_lane or cross_lane"),
     ("GatedOperandPath", ["gating=in_lane", "coalescing=on"], "coalescing = on disagree: it needs coalescing = off"),
     ("AffineUnit", [], "affine = off disagree: it needs affine = a or ab or abm"),
+    ("Collector", ["bypass=bow", "coalescing=on"], "bypass = bow disagree: it needs bypass = off"),
     ("EvictionUnit", ["bypass=bow"], "bypass = bow disagree: it needs bypass = bow_wr or bow_hints"),
     ("GatedCoalescingOperandPath", ["gating=in_lane"], "coalescing = off disagree: it needs coalescing = on"),
     ("CompactSlots", [], "affine = off disagree: it needs affine = a or ab or abm"),

@@ -11,6 +11,7 @@ from warploom.arch.mechanisms.descriptor import (
     Core,
     Mechanism,
     ModelOnly,
+    Needs,
     Points,
     Runs,
     Switch,
@@ -66,6 +67,8 @@ SETS_BY_PIPE = ("collectors=5", "sfu_collectors=1", "mem_collectors=2")
 
 SEVERAL_PORTS = ("issue_ports", (2, 4))
 
+SLOT_COLLECTORS: Needs = (("bypass", ("off",)),)
+
 BASELINE = Mechanism(
     name="baseline",
     switches=(
@@ -78,7 +81,8 @@ BASELINE = Mechanism(
         Unit("Bank", "warploom.rtl.bank.Bank", BANK),
         Unit("Arbiter", "warploom.rtl.arbiter.Arbiter", BANK_ARBITER),
         Unit("Crossbar", "warploom.rtl.crossbar.Crossbar", MATRIX),
-        Unit("Collector", "warploom.rtl.operands.collector.Collector", CONFIG, probe=PROBE),
+        Unit("Collector", "warploom.rtl.operands.collector.Collector", CONFIG, probe=PROBE,
+             needs=SLOT_COLLECTORS),
         Unit("Lane", "warploom.rtl.lane.Lane"),
         Unit("IntegerUnit", "warploom.rtl.integer.IntegerUnit", CONFIG, probe=PROBE),
         Unit("CollectorClaims", "warploom.rtl.operands.claims.CollectorClaims",
@@ -121,7 +125,7 @@ BASELINE = Mechanism(
         Points(("instructions on all issue ports",), (SEVERAL_PORTS,)),
         Points(("two instructions of one warp in a cycle", "second of a pair refused for want of a collector"),
                (("issue_per_warp", (2,)),)),
-        Points(("more instructions than free collectors",), (SEVERAL_PORTS, ("bypass", ("off",)))),
+        Points(("more instructions than free collectors",), (SEVERAL_PORTS, *SLOT_COLLECTORS)),
         Points(("a set without a free collector, others with one",), (("mem_collectors", (1, 2)),)),
     ),
     runs=(
