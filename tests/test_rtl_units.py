@@ -175,7 +175,7 @@ COMMON = {"datapath", "placer", "sub_bank", "dispatcher", "lane", "integer_unit"
 @pytest.mark.parametrize(("config", "own"), [
     (SMALL, {"arbiter", "bank", "crossbar", "collector"}),
     (BOTH, {"coalescing_arbiter", "dual_bank", "sliced_crossbar", "collector",
-            "gated_coalescing_operand_path", "operand_path", "mask_buffer", "zero_buffer", "trivial_detector"}),
+            "gated_coalescing_operand_path", "mask_buffer", "zero_buffer", "trivial_detector"}),
 ], ids=["baseline", "both"])
 def test_datapath_verilog_holds_each_module_once(config: SmConfig, own: set[str], tmp_path: Path) -> None:
     units = json.loads(generate(config, tmp_path).sidecar.read_text())["units"]
