@@ -92,7 +92,7 @@ class AffineRegisterFile(wiring.Component):
             entry, forwarded = self.entries[slot], Signal(name=f"forwarded_{source}")
             m.d.comb += [
                 entry.eq(start + named[source]),
-                self.compact[slot].eq(self._is_compact(compact, entry) & self._has_entry(named[source])),
+                self.compact[slot].eq(self._is_compact(compact, entry) & self.has_entry(named[source])),
             ]
             read_entry, needed = entry, self.enable & named.reads[slot]
             if pair:
@@ -102,7 +102,7 @@ class AffineRegisterFile(wiring.Component):
             value = self._values(m, source, read_entry, needed)
             m.d.comb += self.values[slot].eq(Mux(forwarded, written, value))
         m.d.comb += self.entry.eq(start + named.dst)
-        with m.If(self.forget & self._has_entry(named.dst)):
+        with m.If(self.forget & self.has_entry(named.dst)):
             m.d.sync += compact.bit_select(self.entry, 1).eq(0)
         return m
 
@@ -119,7 +119,7 @@ class AffineRegisterFile(wiring.Component):
         m.d.comb += start.eq(starts[named.warp >> exact_log2(self._config.schedulers)])
         return start
 
-    def _has_entry(self, register: Value) -> Value:
+    def has_entry(self, register: Value) -> Value:
         """Whether a register has a row, and so an entry."""
         return register < self.registers if self._config.has_unallocated else Const(1)
 

@@ -20,6 +20,7 @@ from warploom.rtl.affine.stride import StrideFinder
 from warploom.rtl.interfaces import (
     COMPACT,
     SLOTS,
+    SOURCES,
     UNIFORM,
     UNIFORM_RESULT,
     attempt_layout,
@@ -176,16 +177,17 @@ class AffineUnit(wiring.Component):
 
     def _find_coming(self, m: Module, taken: data.View, held: list[data.View], valid: Value) -> None:
         """Where the value of each slot of an attempt comes from: from an older attempt without outcome, the youngest
-        that writes it, or from the affine register file."""
-        compact, entries = self.register_file.compact, self.register_file.entries
+        that writes it, or from the affine register file. What has no entry would have one of the next warp's."""
+        file = self.register_file
         older = [(taken.entry, taken.attempt.writes), *((stage.entry, stage.writes) for stage in held)]
-        for slot in range(SLOTS):
-            same = Signal(ATTEMPT_CYCLES, name=f"same_{slot}")
-            m.d.comb += same.eq(valid & Cat(writes & (entry == entries[slot]) for entry, writes in older))
+        for slot, source in enumerate(SOURCES):
+            same, has_entry = Signal(ATTEMPT_CYCLES, name=f"same_{slot}"), file.has_entry(file.named[source])
+            written = Cat(writes & (entry == file.entries[slot]) for entry, writes in older)
+            m.d.comb += same.eq(Mux(has_entry, valid & written, 0))
             m.d.sync += [
                 taken.coming[slot].eq(Mux(self.attempt.payload.reads[slot], same & -same, 0)),
                 taken.stored[slot].eq(self.attempt.payload.reads[slot] & ~same.any()),
-                taken.compact[slot].eq(compact[slot] | same.any()),
+                taken.compact[slot].eq(file.compact[slot] | same.any()),
             ]
 
     def _prepare(self, m: Module, taken: data.View, results: list[data.View], valid: Value) -> None:

@@ -1,7 +1,7 @@
 """Attempts and look-ups of several warps, such as a front end may send to one set of the affine unit."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from warploom.arch.interfaces import ATTEMPT_CYCLES, UNIFORM_CYCLES, coming_cycles
@@ -19,6 +19,9 @@ Action = tuple[str, Fields]
 """``attempt`` or ``lookup``, and its fields."""
 
 SLOTS = range(3)
+
+ROWLESS = 6
+"""Registers of a thread without a row, if there are such."""
 
 
 class Waits:
@@ -50,7 +53,8 @@ def traffic(ports: Ports, rng: random.Random, number: int, registers: int, cycle
     """The warps of set `number` in turn, each as soon as it may go on; fields that are not valid are random. Warps do
     not go back to squashed attempts."""
     warps = range(number, resident_warps(ports.config, registers), ports.config.schedulers)
-    scripts = {warp: script(rng, warp, registers) for warp in warps}
+    rowless = range(registers, registers + ROWLESS) if ports.config.has_unallocated else ()
+    scripts = {warp: script(rng, warp, registers, rowless) for warp in warps}
     waits = {warp: Waits() for warp in warps}
     coming = {warp: next(actions) for warp, actions in scripts.items()}
     answers: dict[int, tuple[int, int]] = {}
@@ -75,9 +79,11 @@ def traffic(ports: Ports, rng: random.Random, number: int, registers: int, cycle
         yield stimulus
 
 
-def script(rng: random.Random, warp: int, registers: int) -> Iterator[Action]:
-    """Operands for a trial, the trial, and often a look-up of its result, repeatedly."""
+def script(rng: random.Random, warp: int, registers: int, rowless: Sequence[int]) -> Iterator[Action]:
+    """Operands for a trial, the trial, and often a look-up of its result, repeatedly. Look-ups also name registers
+    without a row, and some trials read one instead of an operand."""
     pool = [*range(min(registers, 6)), registers - 1]
+    named = [*pool, *rowless]
     while True:
         trial, sources, dst = random_trial(rng), rng.sample(pool, len(SLOTS)), rng.choice(pool)
         fields = _fields(rng, trial, sources) | {"warp": warp, "dst": dst}
@@ -85,10 +91,12 @@ def script(rng: random.Random, warp: int, registers: int) -> Iterator[Action]:
         for slot in read:
             yield from _load(warp, sources[slot], trial.slots[slot])
         if read and rng.random() < 0.03:
-            yield "lookup", _lookup(rng, warp, pool) | {"writes": 1, "dst": sources[rng.choice(read)]}
+            yield "lookup", _lookup(rng, warp, named) | {"writes": 1, "dst": sources[rng.choice(read)]}
+        if rowless and read and rng.random() < 0.1:
+            fields |= {f"src{rng.choice(read)}": rng.choice(rowless)}
         yield "attempt", fields
         if rng.random() < 0.7:
-            yield "lookup", _lookup(rng, warp, pool) | {"src1": dst}
+            yield "lookup", _lookup(rng, warp, named) | {"src1": dst}
 
 
 def _fields(rng: random.Random, trial: Trial, sources: list[int]) -> Fields:

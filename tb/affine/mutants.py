@@ -1,6 +1,7 @@
 """Planted bugs in the affine unit, its registers and the expander."""
 
 from collections.abc import Callable
+from unittest.mock import patch
 
 from amaranth import Cat, Const, Module, Signal, Value
 from amaranth.lib import data, wiring
@@ -15,6 +16,7 @@ from warploom.rtl.affine.unit import AffineUnit
 from warploom.rtl.operands.address_slot import AddressSlot
 from warploom.rtl.operands.compact_slots import CompactSlots
 from warploom.rtl.operands.expand import Expander
+from warploom.tb.affine.test_unit import WITHOUT_ROWS
 from warploom.tb.mutants import Mutant, Tampered, altered
 
 BENCH, SETTINGS = "warploom.tb.affine.test_unit", ("affine=ab",)
@@ -48,11 +50,32 @@ class Impatient(AffineUnit):
         super()._find_coming(m, taken, held, Const(0, len(valid)))
 
 
+class Borrowing(AffineUnit):
+    """A register without a row has what comes for the register of the next warp that would be in its entry."""
+
+    def _find_coming(self, m: Module, taken: data.View, held: list[data.View], valid: Value) -> None:
+        with patch.object(self.register_file, "has_entry", return_value=Const(1, 1)):
+            super()._find_coming(m, taken, held, valid)
+
+
+class Boundless(AffineRegisterFile):
+    """Every register has an entry."""
+
+    def has_entry(self, register: Value) -> Value:
+        return Const(1, 1)
+
+
 class Slow(AffineRegisterFile):
     """A write shows only when it has reached flip-flops and SRAM."""
 
     def _waits(self, entry: Value) -> Value:
         return Const(0, 1)
+
+
+def _boundless(config: SmConfig) -> AffineUnit:
+    unit = AffineUnit(config=config)
+    unit.register_file = Boundless(config=config)
+    return unit
 
 
 def _with(part: str, make: Callable[[], wiring.Component]) -> Callable[[SmConfig], wiring.Component]:
@@ -121,4 +144,6 @@ MUTANTS = (
             LinearSum(), lambda o, m: {"minus": Const(0, 1)}))),
         ("cuts strides", _with("stride_finder", lambda: Tampered(StrideFinder(), lambda o, m: {"fits": Const(1, 1)}))),
     )),
+    Mutant("AffineUnit", BENCH, "borrows what comes for another warp", lambda c: Borrowing(config=c), WITHOUT_ROWS),
+    Mutant("AffineUnit", BENCH, "keeps registers without a row", _boundless, WITHOUT_ROWS),
 )

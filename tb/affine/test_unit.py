@@ -23,6 +23,9 @@ CYCLES = 60_000
 REGISTERS = (32, 7)
 """Numbers of registers of a thread, of two launches."""
 
+WITHOUT_ROWS = ("affine=ab", "bypass=bow_hints", "window=2", "entries=8", "transient=on")
+"""Settings with registers that have no row, and so no entry."""
+
 
 class UnitCheck:
     """All ports equal the model's. Without the model: an attempt is accepted if no condition fails, and then every lane
