@@ -65,14 +65,15 @@ def test_tools_find_nothing(config: SmConfig, unit: str, tmp_path: Path) -> None
     assert "$" not in text
 
 
-@pytest.mark.parametrize("tfet_rows", [1, SMALL.rows])
-def test_lists_of_one_row_and_of_none(tfet_rows: int, tmp_path: Path) -> None:
-    config = SMALL.with_settings(["renaming=mem_ra", "sp.result_queue=2", f"tfet_rows={tfet_rows}"])
-    verilator(generate(config, tmp_path, "RenameStage"), "rename_stage")
-
-
-def test_a_single_collector(tmp_path: Path) -> None:
-    verilator(generate(SMALL.with_settings(["collectors=1"]), tmp_path, "OperandStore"), "operand_store")
+@pytest.mark.parametrize(("unit", "settings"), [
+    ("OperandStore", ["collectors=1"]),
+    ("RenameStage", ["renaming=mem_ra", "sp.result_queue=2", "tfet_rows=1"]),
+    ("RenameStage", ["renaming=mem_ra", "sp.result_queue=2", f"tfet_rows={SMALL.rows}"]),
+    ("RenameTable", ["banks=1"]),
+    ("RenameTable", ["banks=4", "warps=1"]),
+])
+def test_one_of_a_kind_and_none(unit: str, settings: list[str], tmp_path: Path) -> None:
+    verilator(generate(SMALL.with_settings(settings), tmp_path, unit), module_name(unit))
 
 
 def verilator(files: Files, module: str) -> None:

@@ -14,7 +14,7 @@ from warploom.rtl.corf.names import PATHS, REGISTER_BITS, REGISTERS, SOURCES, na
 class RenameTable(wiring.Component):
     """The entry number of every warp register, in SRAM; unspecified before the first write.
 
-    Each bank of the register file has a part of the table, for the registers of its warps, so two writes go to two
+    Each bank of the register file that has warps has a part of the table, for their registers, so two writes go to two
     parts. A part is `COPIES` memories with one read and one write port each: an instruction looks up its sources and
     its destination in one cycle, and both write paths the partners of their registers, which may be in one part. Read
     data is valid in the next cycle. A look-up of a partner that is written in the same cycle gives the new value. For a
@@ -60,8 +60,8 @@ class RenameTable(wiring.Component):
         outputs = [*self.source_entry, *self.partner_entry]
         found = [self._parts(m, copy, *read) for copy, read in enumerate(reads)]
         for (warp, _), entries, output in zip(reads, found, outputs, strict=True):
-            bank = Signal(self._bank_bits)
-            m.d.sync += bank.eq(warp)
+            bank = Signal(index_bits(self._config.banks))
+            m.d.sync += bank.eq(warp[: self._bank_bits])
             m.d.comb += output.eq(Array(entries)[bank])
         for partner, output in zip(self.partner, self.partner_entry, strict=True):
             self._bypass(m, partner, output)
@@ -71,7 +71,7 @@ class RenameTable(wiring.Component):
         """One copy of the table: the outputs of a look-up in the next cycle, by bank."""
         depth = -(-self._config.warps // self._config.banks) << REGISTER_BITS
         entries = []
-        for bank in range(self._config.banks):
+        for bank in range(min(self._config.banks, self._config.warps)):  # banks with a warp
             memory = Memory(shape=self._entry_bits, depth=depth, init=())
             m.submodules[f"copy_{copy}_bank_{bank}"] = memory
             write, read = memory.write_port(), memory.read_port()
