@@ -85,17 +85,22 @@ class Ports:
 
 
 class Driver:
-    """Drives the inputs with one `Stimulus` a cycle."""
+    """Drives the inputs with one `Stimulus` a cycle. The payload of a stream that is not valid, unless it is given one,
+    keeps its last value, so that hardware which takes it anyway is found."""
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
         self._last: dict[str, int] = dict.fromkeys(ports.inputs, 0)
+        valids = {name.removesuffix("valid") + "payload": name for name in ports.inputs if name.endswith("__valid")}
+        self._streams = {payload: valids[payload] for payload in valids.keys() & ports.inputs.keys()}
 
     def drive(self, stimulus: Stimulus) -> None:
         """Set all inputs; only those that change are written. Raises `KeyError` for a name that is not an input."""
         if unknown := stimulus.keys() - self._ports.inputs.keys():
             raise KeyError(f"no input: {', '.join(sorted(unknown))}")
         for name, handle in self._ports.inputs.items():
+            if name in self._streams and not (stimulus.get(name) or stimulus.get(self._streams[name])):
+                continue
             word = self._ports.codecs[name].pack(stimulus.get(name, 0))
             if word != self._last[name]:
                 handle.value = self._last[name] = word
