@@ -1,6 +1,7 @@
 """Activity counters of columns and lanes (docs/contract/counting.md, *Activity*)."""
 
 from collections import deque
+from functools import lru_cache
 
 from warploom.arch.config import LANES
 from warploom.golden_model.integer import LAST_INTEGER
@@ -40,6 +41,7 @@ class ColumnMeter:
         self.sub_bank_writes += _sub_banks(columns)
 
 
+@lru_cache(maxsize=1 << 16)
 def _sub_banks(columns: int) -> int:
     """The number of sub-banks (eight columns each) with a column in the mask."""
     return ((columns & _LOW_SEVEN) + _LOW_SEVEN & ~_LOW_SEVEN | columns & ~_LOW_SEVEN).bit_count()
@@ -56,7 +58,7 @@ class LaneMeter:
         self._counted = sp_pipes + sfu_pipes  # the pipes of SP and SFU are the first ones
         self._stages, self._before = stages, stages - STAGES  # of a lane, and those that only hold operands
         self.operations = self.inactive = self.trivial = 0
-        self._lane_loads = self._bypass_loads = 0
+        self._computing = self._executing = self._passing = 0  # lanes of the integer instructions
         self._recent: deque[tuple[int, tuple[int, int, int]]] = deque(maxlen=stages * sp_pipes)  # pending loads
 
     def dispatch(self, cycle: int, fields: DispatchFields, loads: tuple[int, int, int], trivial: int) -> None:
@@ -68,15 +70,18 @@ class LaneMeter:
             self.trivial += trivial
         if fields["op"] <= LAST_INTEGER:
             computing, executing, passing = loads
-            self._lane_loads += (STAGES - 1) * computing + (1 + self._before) * executing
-            self._bypass_loads += (STAGES - 1) * passing
+            self._computing += computing
+            self._executing += executing
+            if passing:
+                self._passing += passing
             self._recent.append((cycle, loads))
 
     def loads(self, cycle: int) -> tuple[int, int]:
         """Lane stages and bypasses that loaded before this cycle. Stage k loads at the end of the k-th cycle after the
         dispatch, and so does the bypass beside it. The last stage loads in all lanes that execute, and so does a stage
         in front that holds operands."""
-        lanes, bypasses = self._lane_loads, self._bypass_loads
+        lanes = (STAGES - 1) * self._computing + (1 + self._before) * self._executing
+        bypasses = (STAGES - 1) * self._passing
         for dispatched, (computing, executing, passing) in self._recent:
             for stage in range(max(1, cycle - dispatched), self._stages + 1):
                 computes = self._before < stage < self._stages

@@ -46,7 +46,9 @@ class Datapath:
         self.register_file, self.operands, self.affine = register_file, operands, affine
         self.integer = [IntegerUnit(config.timed_pipes[number], evaluate) for number in config.numbers(Pipe.SP)]
         self.queues = ResultQueues(config)
-        operands.dispatcher.queued = self.queues.lengths
+        self._dispatcher, self._holders = operands.dispatcher, operands.holders
+        self._pass_time = register_file.arbiter.advance
+        self._dispatcher.queued = self.queues.lengths
         self.lanes = LaneActivity(config)
         self._nothing: Sequence[DispatchFields | None] = (None,) * len(config.dispatch_ports)
         self.sent: Sequence[DispatchFields | None] = self._nothing
@@ -98,8 +100,9 @@ class Datapath:
         `ready`."""
         issue, outside, given, attempts, first_port, warps = inputs
         operands, register_file, leaving = self.operands, self.register_file, self._leaving
+        dispatcher = self._dispatcher
         for port, index, sent in leaving:  # before their holders take other instructions
-            self.lanes.dispatched(port, operands.dispatcher.cycle, sent, operands.holders[index])
+            self.lanes.dispatched(port, dispatcher.cycle, sent, self._holders[index])
         if issue:
             if first_port:
                 first = first_port * self._per_port
@@ -112,8 +115,8 @@ class Datapath:
         self._arriving = self.leaving
         for _, index, _ in leaving:
             operands.release(index)
-        operands.dispatcher.step(leaving, given)
-        register_file.arbiter.advance()
+        dispatcher.step(leaving, given)
+        self._pass_time()
         if issue or self._store_acts:
             operands.clock(warps)
         if self.affine is not None:
@@ -122,7 +125,7 @@ class Datapath:
     def _results(self, outside: Sequence[Result | None]) -> Sequence[Result | None]:
         """The results that their latches take, from the lanes and from outside: all except those whose latch is
         full."""
-        cycle, results = self.operands.dispatcher.cycle, None
+        cycle, results = self._dispatcher.cycle, None
         for sent in self._arriving:
             if sent["op"] <= LAST_INTEGER:
                 self.integer[sent["pipe"]].enter(cycle, sent)
@@ -178,8 +181,9 @@ class Datapath:
                 if affine is not None:
                     affine.issued(issue)
                 warp = fields["warp"] << 8
-                a, b, c = warp | fields["src0"], warp | fields["src1"], warp | fields["src2"]
-                operands.issue(fields, (addresses[a], addresses[b], addresses[c]), addresses[warp | fields["dst"]])
+                sources = (addresses[warp | fields["src0"]], addresses[warp | fields["src1"]],
+                           addresses[warp | fields["src2"]])
+                operands.issue(fields, sources, addresses[warp | fields["dst"]])
 
     def _masked(self, fields: IssueFields, affine: AffineUnit) -> IssueFields:
         """The instruction in the form for the operand store."""
@@ -189,7 +193,7 @@ class Datapath:
 
     def _dispatch(self, port: int, index: int) -> DispatchFields:
         """The fields of a dispatch port for the instruction in a holder: its own, extended."""
-        holder = self.operands.holders[index]
+        holder = self._holders[index]
         dispatch: DispatchFields = holder.fields
         dispatch["collector"], dispatch["operands"] = index, holder.operands()
         if self.affine is not None:

@@ -50,11 +50,12 @@ class OldestFirst:
         free_at, cycle = pipes.free_at, pipes.cycle
         for index in self._order:
             collector = collectors[index]
-            pipe = collector.fields["pipe"]
+            fields = collector.fields
+            pipe = fields["pipe"]
             if collector.present == ALL_SLOTS and free_at[pipe] <= cycle:
                 port = pipes.port_of[pipe]
                 if free_ports >> port & 1 and (
-                    pipes.has_slot(pipe, collector.fields["timing"]) if pipe in pipes.sp
+                    pipes.has_slot(pipe, fields["timing"]) if pipe in pipes.sp
                     else pipes.credits[pipe] and not passed >> pipe & 1
                 ):
                     chosen.append((port, index))
@@ -91,7 +92,7 @@ class Dispatcher:
         self._order = order
         self.select = partial(order.select, self)
         """What of these collectors is dispatched in this cycle."""
-        self.issued = order.issued
+        self.issued, self._left = order.issued, order.left
         """The end of a cycle in which this collector took an instruction."""
         self.cycle = 0
         self.sp = config.numbers(Pipe.SP)
@@ -100,6 +101,7 @@ class Dispatcher:
         self.port_of = [pipe.dispatch_port for pipe in config.pipes]
         self._schedulers = config.schedulers
         self._parts = _parts(config)  # by pipe and scheduler
+        self._divided = any(config.parts_of(pipe) > 1 for pipe in config.pipes)
         # First cycle in which each part accepts its next instruction; the first part of a pipe has the pipe's number.
         self.free_at = [0] * (1 + max(map(max, self._parts)))
         self.slots = [0] * len(self.sp)  # bit k: the write-back of the pipe is taken k cycles ahead
@@ -135,15 +137,17 @@ class Dispatcher:
             for pipe in range(len(self.credits)):
                 self.credits[pipe] += given >> pipe & 1
         self.cycle += 1
+        slots = self.slots
         for pipe in self.sp:
-            self.slots[pipe] >>= 1
+            if slots[pipe]:
+                slots[pipe] >>= 1
 
     def _dispatched(self, leaving: Leaving) -> None:
         """Instructions leave their collectors."""
         for port, index, fields in leaving:
-            self._order.left(port, index)
+            self._left(port, index)
             pipe, timing = fields["pipe"], fields["timing"]
-            part = self._parts[pipe][fields["warp"] % self._schedulers]
+            part = self._parts[pipe][fields["warp"] % self._schedulers] if self._divided else pipe
             self.free_at[part] = self.cycle + self._interval[pipe][timing]
             if pipe in self.sp:
                 self.slots[pipe] |= 1 << self._latency[pipe][timing]

@@ -35,8 +35,12 @@ class LaneActivity:
             self.operand_columns += COLUMNS * _SLOTS
             self.meter.dispatch(cycle, dispatch, UNGATED, 0)
             return
-        zero, a, b, c = self._outcomes[port]
-        executing, passing = dispatch["lanes"].bit_count(), (a | b | c).bit_count()
-        trivial = zero.bit_count() + passing
         self.operand_columns += sum(holder.columns)
+        executing, found = dispatch["lanes"].bit_count(), self._outcomes[port]
+        if found is NONE:
+            self.meter.dispatch(cycle, dispatch, (executing, executing, 0), 0)
+            return
+        zero, a, b, c = found
+        passing = (a | b | c).bit_count()
+        trivial = zero.bit_count() + passing
         self.meter.dispatch(cycle, dispatch, (executing - trivial, executing, passing), trivial)

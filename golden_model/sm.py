@@ -67,6 +67,7 @@ class Sm:
                                   order=order_of(config, trace.program, self.statics))
         self._residency = self.front_end.residency
         self._steering = Steering(config)
+        self._steer, self._fields = self._steering.steer, self.decisions.fields
         self._prefers, self._renames = config.scheduler is Scheduler.TRWS, config.renames
         self._has_pairs, self._has_plug_in = config.has_pairs, self.front_end.has_plug_in
         # By place in a pair: the issue input that each warp uses.
@@ -84,10 +85,11 @@ class Sm:
         self.occupied = 0
         """Warps resident, summed over cycles."""
         self.times = Times()
+        self._count_times, self._done = self.times.ended, self.front_end.done
         self._flights: dict[int, Flight] = {}
         self._tag = 0
         self._picked: Sequence[Warp] = ()
-        self._entering: list[Warp] = []  # of these, those whose instruction enters the datapath
+        self._entering: Sequence[Warp] = ()  # of these, those whose instruction enters the datapath
         self._seconds: Sequence[Follower] = ()  # the seconds of the pairs that issue in this cycle
         self._ended: list[Flight] = []  # instructions without results that are done in this cycle
         self._into: InputValues = Inputs(attempts=self.decisions.attempts(()))
@@ -167,8 +169,8 @@ class Sm:
         if self._has_pairs:
             self._seconds = self.front_end.seconds
         attempts = self.decisions.attempts([*picked, *self._seconds]) if self._has_plug_in else ()
-        self._entering = [*filter(_enters, picked)] if picked else []
-        issue, first_port = self._issues(cycle) if self._entering else ((), 0)
+        entering = self._entering = [*filter(_enters, picked)] if picked else ()
+        issue, first_port = self._issues(cycle) if entering else ((), 0)
         results, given = self._outside(cycle)
         warps = self._warp_events(cycle, datapath.sweeping) if self._renames else NO_EVENTS
         self._into = issue, results, given, attempts, first_port, warps
@@ -220,13 +222,13 @@ class Sm:
             entering = [*entering, *(follower for follower in self._seconds if follower.enters)]
         if len(entering) > 1:
             entering = sorted(entering, key=lambda warp: (warp.slot - first) % ports)
-        issues, tag = self._no_issues.copy(), self._tag
+        issues, tag, flights = self._no_issues.copy(), self._tag, self._flights
         for warp in entering:
-            while tag in self._flights:
+            while tag in flights:
                 tag = (tag + 1) % _TAGS
-            slot, fields = warp.slot, self.decisions.fields(warp)
+            slot, fields = warp.slot, self._fields(warp)
             fields["tag"] = tag
-            self._steering.steer(fields, slot)
+            self._steer(fields, slot)
             issues[self._inputs[warp.place][slot]] = fields
             tag = (tag + 1) % _TAGS
         self._tag = tag
@@ -249,8 +251,9 @@ class Sm:
                     self._end(self._flights[result["tag"]])
         for flight in self._ended:
             self._end(flight)
-        if datapath.operands.granted:
-            front_end.read(datapath.operands.granted)
+        granted = datapath.operands.granted
+        if granted:
+            front_end.read(granted)
         for dispatch in dispatches:
             self._dispatched(dispatch)
         if self._picked:
@@ -276,8 +279,8 @@ class Sm:
         del self._flights[flight.tag]
         if self.checker is not None:
             self.defined.pop(flight.tag, None)
-        self.times.ended(self.cycle, flight)
-        self.front_end.done(flight.warp, flight.static)
+        self._count_times(self.cycle, flight)
+        self._done(flight.warp, flight.static)
 
     def _launch(self, warp: Warp, place: int) -> None:
         """The warp's next instruction, at this place in a pair, enters the datapath."""
@@ -291,8 +294,8 @@ class Sm:
     def _dispatched(self, dispatch: DispatchFields) -> None:
         """An instruction has left its collector: the outside unit that executes it takes it."""
         flight = self._flights[dispatch["tag"]]
-        static = flight.static
         flight.dispatched = self.cycle
+        static = flight.static
         if self._steering.counts:
             self._steering.dispatched(flight.warp.slot, dispatch["pipe"])
         if self.checker is not None:

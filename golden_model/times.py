@@ -25,6 +25,6 @@ class Times:
 
     def ended(self, cycle: int, flight: Flight) -> None:
         """An instruction was done in this cycle."""
-        kind, issued = flight.static.memory, flight.issued
+        kind, issued = flight.static.memory, flight.issued  # a truth value is an index
         self._collecting[kind] += flight.dispatched - issued
         self._living[kind] += cycle - issued

@@ -44,15 +44,15 @@ class Row:
     positive: bool = False
 
     @cached_property
-    def smallest(self) -> list[tuple[int, int]]:
-        """(pattern, outcome), in order of priority, of the minimal patterns. Each represents all patterns that contain
-        it: an operation that is trivial with some operands zero is trivial with more."""
+    def smallest(self) -> list[tuple[tuple[int, ...], int]]:
+        """(slots of the pattern, outcome), in order of priority, of the minimal patterns. Each represents all patterns
+        that contain it: an operation that is trivial with some operands zero is trivial with more."""
         found = []
         for outcome, patterns in enumerate((self.zero, self.a, self.b, self.c), start=Outcome.ZERO):
             for known in range(8):
                 parts = [known ^ slot for slot in (4, 2, 1) if known & slot]
                 if patterns >> known & 1 and not any(patterns >> part & 1 for part in parts):
-                    found.append((known, int(outcome)))
+                    found.append((tuple(slot for slot in range(3) if known & 4 >> slot), int(outcome)))
         return found
 
 
@@ -112,24 +112,21 @@ def outcomes(dispatch: DispatchFields, known: tuple[int, int, int], sp_pipes: in
     row = row_of(dispatch["op"], dispatch["modifiers"])
     if row is None or dispatch["pipe"] >= sp_pipes:
         return NONE
-    a, b, c = known
-    found = [0, *NONE]
+    found = [0, 0, 0, 0, 0]  # by `Outcome`
     computing = dispatch["lanes"]
-    for pattern, outcome in row.smallest:
+    for slots, outcome in row.smallest:
         lanes = computing
-        if pattern & 4:
-            lanes &= a
-        if pattern & 2:
-            lanes &= b
-        if pattern & 1:
-            lanes &= c
-        found[outcome] |= lanes
-        computing ^= lanes
+        for slot in slots:
+            lanes &= known[slot]
+        if lanes:
+            found[outcome] |= lanes
+            computing ^= lanes
     trivial = dispatch["lanes"] ^ computing
     if not trivial:
         return NONE
-    fit = ~_unfit(row, dispatch, known, trivial)
-    return Outcomes(*(lanes & fit for lanes in found[Outcome.ZERO :]))
+    _, zero, a, b, c = found
+    unfit = _unfit(row, dispatch, known, trivial)
+    return Outcomes(zero & ~unfit, a & ~unfit, b & ~unfit, c & ~unfit) if unfit else Outcomes(zero, a, b, c)
 
 
 def _unfit(row: Row, dispatch: DispatchFields, known: tuple[int, int, int], trivial: int) -> int:
@@ -157,7 +154,13 @@ _NOT_NORMAL = b"1" + b"0" * 254 + b"1"  # of the exponent, which a shift by one 
 
 def packed(outcomes: Outcomes) -> int:
     """The `trivial` field of the dispatch port (96 bits): the `Outcome` of lane l in bits 3l .. 3l + 2."""
-    return sum(outcome * _every_third_bit(lanes) for outcome, lanes in enumerate(outcomes, start=Outcome.ZERO) if lanes)
+    if outcomes is NONE:
+        return 0
+    zero, a, b, c = map(_every_third_bit, outcomes)
+    return _ZERO * zero + _A * a + _B * b + _C * c
+
+
+_ZERO, _A, _B, _C = map(int, (Outcome.ZERO, Outcome.A, Outcome.B, Outcome.C))
 
 
 def promised(trivial: int) -> Iterator[tuple[Outcome, int]]:

@@ -1,6 +1,6 @@
 """`CachedCollector`: an operand comes from the register file, from its cache, or partly from both."""
 
-from warploom.golden_model.operands.collector import Slots
+from warploom.golden_model.operands.collector import ALL_COLUMNS, Slots
 from warploom.golden_model.placement import Address
 from warploom.golden_model.records import IssueFields
 from warploom.golden_model.register_file.ports import Metadata, Port, Read
@@ -20,6 +20,7 @@ class CachedCollector(Slots):
     ) -> None:
         """The end of the issue cycle: take an instruction, given as the fields of the issue port, and its addresses."""
         self._take(fields, sources, destination)
+        self.columns_stored += ALL_COLUMNS[self.present]
         self.missing = [fields["lanes"]] * 3
 
     def requests(self) -> dict[Port, Read]:
@@ -42,7 +43,7 @@ class CachedCollector(Slots):
         slot = read.key
         self.words[slot] = merge(self.words[slot], word, read.metadata)
         if not self.waiting >> slot & 1:
-            self._fill(slot, self.words[slot])
+            super().capture(read, self.words[slot])
 
     def operands(self) -> tuple[int, int, int]:
         """The three operands; meaningful when ready."""

@@ -2,7 +2,7 @@
 Fig. 3.16b)."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 from warploom.arch.config import SUB_BANKS
@@ -104,6 +104,8 @@ class CoalescingArbiter:
         self._turns, self._idle = Turns(paths, rotating), (False,) * sum(map(len, paths))
         self.observed = ("diagonal", *self._turns.observed)
         self._resources = _Resources(banks, collectors, alignment)
+        # By diagonal: the position of a request. Cached, since they recur, and a call for each would take longer.
+        self._turn_of = [cache(partial(_turn, self.size, diagonal)) for diagonal in range(self.size)]
 
     @property
     def order(self) -> WritePaths:
@@ -123,16 +125,21 @@ class CoalescingArbiter:
         latched = len(writes) - writes.count(None)
         if latched + len(reads) == 1 and held is NOTHING_HELD and not any(pending):  # often
             return Decision(tuple(map(bool, writes)), tuple(reads), 0, 0)
-        written, used = self._write(writes, held)
-        for write in filter(None, pending):
-            used |= self._resources.of_write(write)
-        if len(reads) > 1:
-            reads = sorted(reads, key=self._turn)
         resources = self._resources
+        if latched or held is not NOTHING_HELD:
+            written, used = self._write(writes, held, latched)
+        else:
+            written, used = self._idle, resources.unused
+        if pending:
+            for write in filter(None, pending):
+                used |= resources.of_write(write)
+        if len(reads) > 1:
+            reads = sorted(reads, key=self._turn_of[self.diagonal])
         granted, refused = [], []
+        needs, guards = resources.of_read, resources.guards
         for read in reads:
-            after = used + resources.of_read(read)
-            if after & resources.guards:
+            after = used + needs(read)
+            if after & guards:
                 refused.append(read)
             else:
                 granted.append(read)
@@ -142,16 +149,17 @@ class CoalescingArbiter:
             blocked += used + resources.of_read(read) & resources.bank_guards > 0
         return Decision(written, tuple(granted), unwritten + blocked, len(refused) - blocked)
 
-    def _write(self, writes: Sequence[Write | None], held: Held) -> tuple[tuple[bool, ...], int]:
-        """Grant, path by path, the first request if its sub-banks are free. Returns the grants, and the resources in
-        use."""
+    def _write(self, writes: Sequence[Write | None], held: Held, latched: int) -> tuple[tuple[bool, ...], int]:
+        """Grant, path by path, the first request if its sub-banks are free. There are so many requests. Returns the
+        grants, and the resources in use."""
         used, order = self._resources.unused, self._turns.order
-        if held is not NOTHING_HELD:
+        if held is NOTHING_HELD:
+            if latched == 1:  # often, and nothing is in its way
+                return tuple(map(bool, writes)), used + self._resources.of_write(next(filter(None, writes)))
+        else:
             used += sum(map(self._resources.of_write, held.writes.values()))
             used += sum(map(self._resources.of_read, held.reads))
             order = tuple(path for path in order if held.writes.keys().isdisjoint(path))
-        if not any(writes):
-            return self._idle, used
         granted = [False] * len(writes)
         for path in order:
             for writer in path:
@@ -162,12 +170,6 @@ class CoalescingArbiter:
                     break
         return tuple(granted), used
 
-    def _turn(self, read: Read) -> int:
-        """The position of a request in the wavefront: by diagonal, then by bank and side. (A number sorts faster than a
-        tuple.)"""
-        bank, side, collector, _ = read
-        return ((bank + collector - self.diagonal) % self.size * self.size + bank) * 2 + side
-
     def advance(self, cycles: int = 1) -> None:
         """The end of a cycle, or of several cycles without requests: the priority moves on."""
         self.diagonal = (self.diagonal + cycles) % self.size
@@ -177,3 +179,10 @@ class CoalescingArbiter:
     def observe(self) -> Sequence[int]:
         """The diagonal and the write path with priority."""
         return (self.diagonal, *self._turns.observe())
+
+
+def _turn(size: int, diagonal: int, read: Read) -> int:
+    """The position of a request in the wavefront: by diagonal, then by bank and side. (A number sorts faster than a
+    tuple.)"""
+    bank, side, collector, _ = read
+    return ((bank + collector - diagonal) % size * size + bank) * 2 + side

@@ -12,12 +12,19 @@ class Meter:
     port; they are counted with no more sub-banks and slices than exist."""
 
     def __init__(self) -> None:
-        self.bank_accesses = self.read_read = self.write_write = self.read_write = 0
+        self.read_read = self.write_write = self.read_write = 0
         self.collector_writes = self.operands = self.writes = 0  # the latter two: requests
         self.sub_bank_reads = self.sub_bank_writes = self.slices = 0
 
     def count(self, writes: Sequence[Write], reads: Sequence[Read]) -> None:
         """The requests granted in one cycle."""
+        if not writes and len(reads) == 1:  # often, and it shares nothing
+            width = reads[0].width
+            self.operands += 1
+            self.collector_writes += 1
+            self.sub_bank_reads += width
+            self.slices += width
+            return
         enabled: dict[int, int] = {}  # sub-banks, by bank
         for bank, _, width in writes:
             if bank in enabled:
@@ -29,7 +36,6 @@ class Meter:
         self.writes += len(writes)
         if reads:
             self._count_reads(reads, enabled)
-        self.bank_accesses += len(enabled)
 
     def _count_reads(self, reads: Sequence[Read], enabled: dict[int, int]) -> None:
         written = tuple(enabled)
@@ -58,8 +64,9 @@ class Meter:
     @property
     def traffic(self) -> Traffic:
         """Everything counted so far."""
+        requests = self.operands + self.writes
         return Traffic(
-            bank_requests=self.operands + self.writes, bank_accesses=self.bank_accesses,
+            bank_requests=requests, bank_accesses=requests - self.read_read - self.write_write - self.read_write,
             coalesced={"read_read": self.read_read, "write_write": self.write_write, "read_write": self.read_write},
             collector_writes=self.collector_writes, operands_stored=self.operands, sub_bank_reads=self.sub_bank_reads,
             sub_bank_writes=self.sub_bank_writes, slice_writes=self.slices,

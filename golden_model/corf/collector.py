@@ -29,7 +29,9 @@ class CorfCollector(WholeSlots):
         locations of its sources."""
         columns = [COLUMNS // SUB_BANKS * location.width if fields["reads"] >> slot & 1 else COLUMNS
                    for slot, location in enumerate(metadata)]
-        self._take(fields, sources, destination, sums=sums_of(columns))
+        self._take(fields, sources, destination)
+        sums = self._sums = sums_of(columns)
+        self.columns_stored += sums[self.present]
         self.reads = [Read(slot, sources[slot], location, 0) for slot, location in enumerate(metadata)]
 
     def requests(self) -> dict[Port, Read]:

@@ -25,13 +25,14 @@ class Candidates:
         """Two sets of ready slots: those whose instruction needs no issue port, and those whose instruction may enter
         the datapath. `free[k]` are the slots that may issue an instruction that reads k registers (0 to 3)."""
         demanding, entering = self._demanding, 0
-        portless = self.ready & demanding[NO_PORT]
+        ready = self.ready
+        portless = ready & demanding[NO_PORT]
         if free is ALL_FREE:
-            return portless, self.ready ^ portless
+            return portless, ready ^ portless
         for first in self._firsts:
             none, one, two, three = demanding[first : first + COUNTS]
             entering |= none & free[0] | one & free[1] | two & free[2] | three & free[3]
-        return portless, self.ready & entering
+        return portless, ready & entering
 
     def claiming(self, collectors: int) -> int:
         """The slots whose instruction needs a collector of a set."""
@@ -47,8 +48,9 @@ class Candidates:
     def cause(self, scope: int, empty: int) -> int:
         """The cause for which the slots of a mask, none of which is ready, do not issue; `empty` if none has an
         instruction."""
+        in_state = self._in_state
         for cause in HOLDS:
-            if self._in_state[cause] & scope:
+            if in_state[cause] & scope:
                 return cause
         return empty
 
@@ -65,11 +67,12 @@ class Candidates:
 
     def demand(self, slot: int, demand: int | None) -> None:
         """What the slot's next instruction needs (`Decisions.demand`)."""
-        old = self._demands[slot]
+        demands, demanding = self._demands, self._demanding
+        old = demands[slot]
         if demand != old:
             bit = 1 << slot
             if old is not None:
-                self._demanding[old] ^= bit
+                demanding[old] ^= bit
             if demand is not None:
-                self._demanding[demand] ^= bit
-            self._demands[slot] = demand
+                demanding[demand] ^= bit
+            demands[slot] = demand

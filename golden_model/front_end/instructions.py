@@ -26,8 +26,10 @@ class Instructions:
         """The fields of the issue port, except the tag, of the warp's next instruction."""
         walk, fields = warp.walk, warp.next.fields.copy()
         fields["warp"], fields["lanes"], fields["full"] = warp.slot, walk.lanes, walk.full
-        fields["pred"], fields["first"] = walk.pred_in, int(not warp.entered)
-        if walk.pc in self._counts:
+        fields["pred"] = walk.pred_in
+        if not warp.entered:
+            fields["first"] = 1
+        if self._counts and walk.pc in self._counts:
             lane = (walk.lanes & -walk.lanes).bit_length() - 1
             fields["imm"] = int(warp.trace.results[walk.result, lane])
         return fields

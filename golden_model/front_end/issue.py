@@ -42,16 +42,17 @@ class Issue:
     def select(self, cycle: int, tags: int, operands: OperandStore, preferred: int = 0) -> Sequence[int]:
         """The slots whose warps issue in this cycle, of each port at most one into the datapath. There are so many free
         `tags`. Pickers choose among the `preferred` slots that may issue, if there are any."""
-        if self.seconds:
+        candidates, decisions, pairs = self._candidates, self._decisions, self._pairs
+        if pairs is not None:
             self.seconds = []
-        candidates, stalled = self._candidates, []
-        if cycle % self._interval or not candidates.ready:
-            self.stalls.count(() if cycle % self._interval else self._idle or self._causes())
+        late = cycle % self._interval
+        if late or not candidates.ready:
+            self.stalls.count(() if late else self._idle or self._causes())
             return ()
-        picked: list[int] = []
-        portless, entering = candidates.able(self._decisions.free_entries(operands.free) if tags else NONE_FREE)
-        apart, served = self._decisions.apart, 0  # slots whose port has been claimed
-        left, pairs = [*operands.free_collectors], self._pairs
+        picked, stalled = [], []
+        portless, entering = candidates.able(decisions.free_entries(operands.free) if tags else NONE_FREE)
+        apart, served = decisions.apart, 0  # slots whose port has been claimed
+        left = [*operands.free_collectors]
         if 0 in left:
             entering = self._served(entering, left, apart)
         for picker, port in self._turns[cycle // self._interval % len(self._turns)]:

@@ -8,6 +8,8 @@ from warploom.golden_model.front_end.stalls import HOLDS, READY
 _REGISTERS = 256
 _WAR, _SCOREBOARD, _MEMORY, _FENCE, _BARRIER = HOLDS
 
+_AT_BARRIER = 1 << BARRIER
+
 _STILL_READ = [1 << READ + register for register in range(_REGISTERS)]
 """The hazard bit of each register that is still to be read."""
 
@@ -30,7 +32,7 @@ class Scoreboard:
         blocked = self._pending[warp] & self._needs[warp]
         if not blocked:
             return READY
-        if blocked >> BARRIER & 1:
+        if blocked & _AT_BARRIER:
             return _BARRIER
         if blocked & self._memory[warp]:
             return _MEMORY
@@ -71,8 +73,8 @@ class Scoreboard:
         changed = []
         for warp, register in granted:
             reads = self._reads[warp]
-            reads[register] -= 1
-            if not reads[register]:
+            left = reads[register] = reads[register] - 1
+            if not left:
                 cleared = _STILL_READ[register]
                 self._pending[warp] ^= cleared
                 if self._needs[warp] & cleared:
@@ -86,8 +88,10 @@ class Scoreboard:
             self._shared[warp][bit] -= 1
             if not self._shared[warp][bit]:
                 cleared |= 1 << bit
-        self._pending[warp] &= ~cleared
-        self._memory[warp] &= ~cleared
+        kept = ~cleared
+        self._pending[warp] &= kept
+        if self._memory[warp]:
+            self._memory[warp] &= kept
         return bool(self._needs[warp] & cleared)
 
     def set_barrier(self, warp: int) -> None:

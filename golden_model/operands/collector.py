@@ -97,23 +97,24 @@ class Slots:
 
     def _take(
         self, fields: IssueFields, sources: tuple[Address, ...], destination: Address,
-        stored: StoredFields = NOTHING_STORED, sums: Sequence[int] = ALL_COLUMNS,
+        stored: StoredFields = NOTHING_STORED,
     ) -> None:
-        """Hold an instruction. `stored` are the metadata of its destination; `sums` are of its columns (`sums_of`)."""
+        """Hold an instruction. `stored` are the metadata of its destination. Who calls it counts the columns of the
+        slots that are present now."""
         self.busy = True
         self.fields = extended(fields, destination, stored)
         reads, imm_slot = fields["reads"], fields["imm_slot"]
         self.waiting, self._fills = plan(reads, fields["src0"], fields["src1"], fields["src2"])
-        present = self.present = ALL_SLOTS & ~reads
-        self.sources, self._sums = sources, sums
-        self.columns_stored += sums[present]
+        self.present = ALL_SLOTS & ~reads
+        self.sources = sources
         self._filled &= reads
         self.words = [0, 0, 0]
         if imm_slot < 3:
             self.words[imm_slot] = broadcast(fields["imm"])
 
-    def _fill(self, slot: int, word: int) -> None:
-        """The word of a slot arrives, for it and all that repeat it."""
+    def capture(self, read: Read, word: int) -> None:
+        """The word of a request granted in the previous cycle arrives, for its slot and all that repeat it."""
+        slot = read.key
         filled = self._fills[slot]
         self.present |= filled
         self._filled |= filled
@@ -150,10 +151,6 @@ class WholeSlots(Slots):
         """A request is granted. Its word is captured in the next cycle. Returns whether its slot no longer waits."""
         self.waiting &= ~(1 << read.key)
         return True
-
-    def capture(self, read: Read, word: int) -> None:
-        """The word of a request granted in the previous cycle arrives."""
-        self._fill(read.key, word)
 
 
 class Requests(NamedTuple):
@@ -223,8 +220,8 @@ class Collector(WholeSlots):
     def __init__(self, form: Form, asking: Asker, index: int) -> None:
         super().__init__(index)
         self.metadata: tuple[Metadata, ...] = ()
-        self._form, self._ask = form, asking
-        self._by_lanes = form.by_lanes
+        self._fields_of, self._ask = form.fields, asking
+        self._restore, self._known_zero, self._by_lanes = form.restore, form.known_zero, form.by_lanes
         self._asked = NOTHING_ASKED
         self._at_first = 0  # the slots that wait when an instruction is taken
 
@@ -240,10 +237,11 @@ class Collector(WholeSlots):
         metadata of its slots and, last, of its destination. The fields are extended by what belongs to the
         destination."""
         read = self.metadata = metadata[:-1]
-        waiting = self._at_first = plan(fields["reads"], fields["src0"], fields["src1"], fields["src2"]).waiting
-        lanes = fields["lanes"] if self._by_lanes else 0
-        asked = self._asked = self._ask(waiting, lanes, sources, read)
-        self._take(fields, sources, destination, self._form.fields(metadata[-1]), asked.sums)
+        self._take(fields, sources, destination, self._fields_of(metadata[-1]))
+        waiting = self._at_first = self.waiting
+        asked = self._asked = self._ask(waiting, fields["lanes"] if self._by_lanes else 0, sources, read)
+        sums = self._sums = asked.sums
+        self.columns_stored += sums[self.present]
 
     def requests(self) -> Mapping[Port, Read]:
         """The request at each port."""
@@ -253,11 +251,12 @@ class Collector(WholeSlots):
         return reads
 
     def operands(self) -> tuple[int, int, int]:
-        """The three operands for the lanes, if ready."""
-        restore, (a, b, c), (x, y, z) = self._form.restore, self.words, self.metadata
-        return restore(a, x), restore(b, y), restore(c, z)
+        """The three operands for the lanes, if ready. A slot that reads no register has its word in full."""
+        restore, reads, (a, b, c), (x, y, z) = self._restore, self.fields["reads"], self.words, self.metadata
+        return (restore(a, x) if reads & 0b001 else a, restore(b, y) if reads & 0b010 else b,
+                restore(c, z) if reads & 0b100 else c)
 
     def known_zero(self) -> tuple[int, int, int]:
         """The lanes of each operand that are known to be zero."""
-        a, b, c = map(self._form.known_zero, self.metadata)
-        return a, b, c
+        known, (a, b, c) = self._known_zero, self.metadata
+        return known(a), known(b), known(c)

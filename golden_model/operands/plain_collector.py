@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import lru_cache
 
-from warploom.golden_model.operands.collector import EVERY, SLOTS_OF, Requests, WholeSlots
+from warploom.golden_model.operands.collector import ALL_COLUMNS, EVERY, SLOTS_OF, Requests, WholeSlots
 from warploom.golden_model.placement import Address
 from warploom.golden_model.records import IssueFields
 from warploom.golden_model.register_file.ports import Port, Read
@@ -25,6 +25,7 @@ class PlainCollector(WholeSlots):
     ) -> None:
         """The end of the issue cycle: take an instruction."""
         self._take(fields, sources, destination)
+        self.columns_stored += ALL_COLUMNS[self.present]
 
     def requests(self) -> Mapping[Port, Read]:
         """The request at each port."""

@@ -35,12 +35,13 @@ class SlotStore:
         self.dispatcher = Dispatcher(config, BySchedulers(config) if config.shares_pipes else OldestFirst())
         self.holders = [collector(index) for index in range(config.holders)]
         self.collectors = self.holders[: config.collectors]
-        self.granted: list[tuple[int, int]] = []
+        self.granted: Sequence[tuple[int, int]] = ()
         self.free: Sequence[int] = ALL_FREE
-        self._file = register_file
+        self._grants, self._lookup, self._request = register_file.grants, register_file.lookup, register_file.request
         self._arrival_delay, self._turnaround = config.arrival_delay, config.turnaround
         self._addresses = self.holders[config.collectors :]
-        self._free = (1 << config.collectors) - 1  # collectors that may take an instruction
+        self._all = (1 << config.collectors) - 1  # without the address slots
+        self._free = self._all  # collectors that may take an instruction
         sets = [sum(1 << collector for collector in numbers) for numbers in config.collector_sets]
         self._count_of = lru_cache(1 << 12)(lambda free: [(free & collectors).bit_count() for collectors in sets])
         self._serving = [sets[config.collector_set(pipe.kind)] for pipe in config.pipes]
@@ -75,8 +76,7 @@ class SlotStore:
         chosen = self.dispatcher.select(self.holders)
         if not self._turnaround:
             for _, index in chosen:
-                if index < len(self.collectors):
-                    self._free |= 1 << index
+                self._free |= 1 << index & self._all
         return chosen
 
     def hold_back(self) -> int:
@@ -106,14 +106,16 @@ class SlotStore:
         """An instruction is taken, with the addresses of its registers."""
         if self._addresses and self._is_addressed(fields):
             holder = self._slot(fields)
+            index = holder.index
         else:
             free = self._free & self._serving[fields["pipe"]]
-            holder = self.holders[(free & -free).bit_length() - 1]
-            self._free &= ~(1 << holder.index)
-        holder.issue(fields, sources, destination, self._file.lookup(fields, sources, destination))
+            index = (free & -free).bit_length() - 1
+            holder = self.holders[index]
+            self._free ^= 1 << index
+        holder.issue(fields, sources, destination, self._lookup(fields, sources, destination))
         if holder.waiting:
-            self._file.request(holder.index, holder.requests())
-        self._taken.append(holder.index)
+            self._request(index, holder.requests())
+        self._taken.append(index)
 
     def read(self) -> None:
         """Words granted in the cycle before arrive; requests are granted."""
@@ -123,11 +125,12 @@ class SlotStore:
             if self._arrival_delay:
                 holder.capture(read, word)
             holder.store()
-        arriving = self.arriving = self._file.grants()
-        granted = self.granted = []
+        arriving = self.arriving = self._grants()
         if not arriving:
+            self.granted = ()
             return
-        renewing = False
+        granted: list[tuple[int, int]] = []
+        self.granted, renewing = granted, False
         for client, read, _ in arriving:
             holder = holders[client]
             if holder.grant(read):
@@ -138,7 +141,7 @@ class SlotStore:
         if renewing:
             for client, _, _ in arriving:
                 if holders[client].waiting and holders[client].renews:
-                    self._file.request(client, holders[client].requests())
+                    self._request(client, holders[client].requests())
 
     def results(self, done: Sequence[Result | None], results: Sequence[Result | None]) -> Sequence[Result | None]:
         """Results complete, others enter their latches: as they come."""
@@ -149,15 +152,17 @@ class SlotStore:
         if index in self._taken:
             return
         self.holders[index].release()
-        if index < len(self.collectors):
-            self._free |= 1 << index
+        self._free |= 1 << index & self._all
 
     def clock(self, warps: WarpEvents) -> None:
         """The cycle ends: of the instructions taken in it, that of the lowest holder counts as the oldest."""
-        if self._taken:
-            for index in sorted(self._taken):
+        taken = self._taken
+        if taken:
+            if len(taken) > 1:
+                taken.sort()
+            for index in taken:
                 self.dispatcher.issued(index)
-            self._taken.clear()
+            taken.clear()
 
     # ------------------------------------------------------------------ observation
 

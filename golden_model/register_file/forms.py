@@ -141,6 +141,7 @@ class ZeroMasked:
     def __init__(self, config: SmConfig) -> None:
         self.zero_buffer, self._rules = ZeroBuffer(config), LaneOrder(config.gating)
         self._entries = Entries(config)
+        self.restore, self.known_zero = self._rules.restore, self._rules.known_zero
         self.shown = [name for name, _ in zero_fields(config)]
 
     def lookup(self, fields: IssueFields, sources: tuple[Address, ...], destination: Address) -> tuple[Zero, ...]:
@@ -159,12 +160,6 @@ class ZeroMasked:
     def needed(self, lanes: int, metadata: Sequence[Zero]) -> Sequence[int]:
         return [self._rules.needed(lanes, zero) for zero in metadata]
 
-    def restore(self, word: int, metadata: Zero) -> int:
-        return self._rules.restore(word, metadata)
-
-    def known_zero(self, metadata: Zero) -> int:
-        return self._rules.known_zero(metadata)
-
     def renew(self, result: Result) -> Written:
         return Written(*self._rules.renew(_known(result), result["data"], result["lanes"], bool(result["full"])))
 
@@ -180,6 +175,16 @@ class Packed(NamedTuple):
 
     encoding: Encoding
     zero: Zero
+
+    @property
+    def width(self) -> int:
+        """That of the encoding."""
+        return self.encoding.width
+
+    @property
+    def left(self) -> bool:
+        """That of the encoding."""
+        return self.encoding.left
 
 
 class NarrowZeroMasked:
@@ -247,11 +252,11 @@ def _zeros(
 ) -> tuple[Zero, ...]:
     """What is known of the registers of an instruction, whose entries these are; of a slot that reads none, what its
     constant tells."""
-    reads, read, constant = fields["reads"], buffer.read, rules.constant
+    reads, read, constant, unused = fields["reads"], buffer.read, rules.constant, rules.unused
     imm, imm_slot, (a, b, c, written) = fields["imm"], fields["imm_slot"], entries
-    return (read(*a) if reads & 1 else constant(imm if imm_slot == 0 else 0),
-            read(*b) if reads & 2 else constant(imm if imm_slot == 1 else 0),
-            read(*c) if reads & 4 else constant(imm if imm_slot == 2 else 0),
+    return (read(*a) if reads & 1 else constant(imm) if imm_slot == 0 else unused,
+            read(*b) if reads & 2 else constant(imm) if imm_slot == 1 else unused,
+            read(*c) if reads & 4 else constant(imm) if imm_slot == 2 else unused,
             read(*written) if fields["writes"] else NOTHING_KNOWN)
 
 

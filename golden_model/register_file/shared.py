@@ -59,7 +59,8 @@ class SharedFile:
         self._parts = Gathered(self.arbiter, self.writeback)
         self.observed = (*self._parts.observed, *names_of_accesses(ports, _ACCESS, banks if gated else ()))
         self._asked: dict[arbiter.Read, Read] = {}
-        self._of_client: dict[int, Sequence[arbiter.Read]] = {}  # requests of each, those that have ended among them
+        self._of_client: list[Sequence[arbiter.Read]] = [()] * config.holders  # those that have ended among them
+        self._left = [0] * config.holders  # of each client: how many have not ended
         self._writing: list[tuple[int, Result, Written]] = []  # of the latches that are granted
         self._none_done: list[Result | None] = [None] * len(config.writers)
         self._all_ready = [True] * len(config.writers)
@@ -104,8 +105,8 @@ class SharedFile:
 
     def _requested(self, result: Result, written: Written) -> arbiter.Write:
         """The request of a write to the arbiter."""
-        encoding = self.form.encoding(written.metadata)
-        return result["bank"], int(encoding.left), encoding.width
+        metadata = written.metadata
+        return result["bank"], int(metadata.left), metadata.width
 
     def _granted_writes(self) -> list[tuple[int, Result, Written]]:
         granted = []
@@ -128,14 +129,16 @@ class SharedFile:
 
     def request(self, client: int, reads: Mapping[Port, Read]) -> None:
         """Set the requests of a client from the next cycle on."""
-        encoding, asked = self.form.encoding, self._asked
-        for request in self._of_client.get(client, ()):
-            asked.pop(request, None)
+        asked = self._asked
+        if self._left[client]:
+            for request in self._of_client[client]:
+                asked.pop(request, None)
         requests = self._of_client[client] = []
         for (bank, side), read in reads.items():
-            request = _request(bank, side, client, encoding(read.metadata).width)
+            request = _request(bank, side, client, read.metadata.width)
             asked[request] = read
             requests.append(request)
+        self._left[client] = len(requests)
 
     def grants(self) -> Sequence[Grant]:
         """The grants of clients, with the bytes that they get. These requests end."""
@@ -147,15 +150,19 @@ class SharedFile:
         self.bank_conflicts += decision.bank_conflicts
         self.port_conflicts += decision.port_conflicts
         reads = decision.reads
-        writes: Any = [*compress(writeback.requests(), decision.writes)] if self._writing else ()
-        self._shared.count(writes, reads)
+        if self._writing:
+            writes: Any = [*compress(writeback.requests(), decision.writes)]
+            self._shared.count(writes, reads)
+        elif reads:
+            self._shared.count((), reads)
         if not reads:
             return ()
-        asked, banks, bank_reads, meter = self._asked, self.banks, self.bank_reads, self.meter
+        asked, left, banks, bank_reads, meter = self._asked, self._left, self.banks, self.bank_reads, self.meter
         found: list[Grant] = []
         for granted in reads:
             bank, _, client, _ = granted
             read = asked.pop(granted)
+            left[client] -= 1
             bank_reads[bank] += 1
             if meter is not None:
                 meter.read(read.columns)

@@ -16,7 +16,7 @@ BYTES = 4
 
 _ONES = broadcast(0xFFFFFFFF)
 _SIGNS = broadcast(1 << 31)
-_BYTE = [broadcast(0xFF << 8 * byte) for byte in range(BYTES)]
+_WIDER = [(width, broadcast(0xFF << 8 * (width - 1))) for width in range(BYTES, 1, -1)]  # with the highest byte of each
 _BELOW = [broadcast((1 << 8 * width) - 1) for width in range(BYTES + 1)]  # the bytes below a width, in every lane
 _ABOVE = [_ONES & ~below for below in _BELOW]
 _FILL = [0, _ONES]  # by sign
@@ -68,9 +68,9 @@ def detect(word: int, lanes: int) -> tuple[int, int]:
     mask = spread(lanes)
     sign = 1 if word & mask & _SIGNS else 0
     significant = (word ^ _FILL[sign]) & mask
-    for byte in range(BYTES - 1, 0, -1):
-        if significant & _BYTE[byte]:
-            return byte + 1, sign
+    for width, highest in _WIDER:
+        if significant & highest:
+            return width, sign
     return 1, sign
 
 

@@ -67,6 +67,8 @@ class _Rules:
     def __init__(self, gating: Gating) -> None:
         self._has_mask = gating.has_zero_mask
         self._across = gating is Gating.CROSS_LANE
+        self.unused = self.constant(0)
+        """The zero mask of a slot with neither register nor constant."""
 
     def constant(self, value: int) -> Zero:
         """The zero mask of a slot that reads no register and has this value in every lane."""
@@ -91,7 +93,8 @@ class LaneOrder(_Rules):
         are all that are still live."""
         word &= spread(lanes)
         if self._across:
-            zero, byte_mask, columns = _select(old, *_used(word), lanes, full)
+            lanes_used, granules_used = _used(word)
+            zero, byte_mask, columns = _select(old, lanes_used, granules_used, lanes, full)
             return Rewrite(zero, word, byte_mask, columns)
         used = nonzero_lanes(word) if self._has_mask else lanes
         return Rewrite(self._renew_lanes(old, used, lanes), word, spread(used), used)
