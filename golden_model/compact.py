@@ -7,6 +7,9 @@ from warploom.arch.config import LANES
 from warploom.arch.interfaces import Tag
 from warploom.golden_model.words import WORD_MASK, join
 
+AFFINE, UNIFORM = Tag.AFFINE, Tag.UNIFORM
+"""The tags of compact registers; to look up a member of an enumeration costs as much as three calls."""
+
 
 class Compact(NamedTuple):
     """All 32 lanes of a warp register: lane l holds (base + l * stride) modulo 2^32 ([AFFINE], section 2.3).
@@ -20,7 +23,7 @@ class Compact(NamedTuple):
     @property
     def tag(self) -> Tag:
         """UNIFORM or AFFINE."""
-        return Tag.AFFINE if self.stride else Tag.UNIFORM
+        return AFFINE if self.stride else UNIFORM
 
     @property
     def last(self) -> int:
@@ -37,5 +40,6 @@ class Compact(NamedTuple):
 
 
 def compact_slots(values: Iterable[Compact | None]) -> int:
-    """The mask of the slots that are compact, from the values of all, None for others."""
-    return sum(1 << slot for slot, value in enumerate(values) if value is not None)
+    """The mask of the slots that are compact, from the values of all three, None for others."""
+    a, b, c = values
+    return (a is not None) | (b is not None) << 1 | (c is not None) << 2

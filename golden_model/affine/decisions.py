@@ -38,7 +38,11 @@ from warploom.golden_model.records import SOURCES, AttemptFields, IssueFields
 from warploom.golden_model.trace import NONE, Traced
 from warploom.golden_model.words import ALL_LANES
 
-ATTEMPTS = (Way.ATTEMPT, Way.PARTIAL)
+# To look up a member of an enumeration costs as much as three calls.
+_ATTEMPT, _PARTIAL, _RESULT, _EXPANSION, _DATAPATH = Way
+_LD, _SP, _AFFINE, _UNIFORM = Op.LD, Pipe.SP, Tag.AFFINE, Tag.UNIFORM
+
+ATTEMPTS = (_ATTEMPT, _PARTIAL)
 
 OFFSET_SLOT = 2
 """The operand of an attempt that is the offset of a load."""
@@ -102,17 +106,17 @@ class AffineDecisions:
     def lead(self, warp: Warp) -> Lead | None:
         """See `Decisions`, here and below."""
         plan = self._planned(warp)
-        return Lead(plan.generic, plan.compact > 0) if plan.way is Way.DATAPATH else None
+        return Lead(plan.generic, plan.compact > 0) if plan.way is _DATAPATH else None
 
     def follow(self, follower: Follower) -> Claim | None:
         static, slot = follower.next, follower.slot
         plan = follower.plan = self._planner.plan(self._registers, follower, static, {}, refused=False)
-        if plan.way is Way.PARTIAL:
+        if plan.way is _PARTIAL:
             return None
         apart = self._is_addressed(static, plan)
         if apart and not self._operands.address_ready >> slot % len(self._ports) & 1:
             return None
-        return Claim(self._demand(static, plan), apart, plan.compact > 0 or plan.way is not Way.DATAPATH)
+        return Claim(self._demand(static, plan), apart, plan.compact > 0 or plan.way is not _DATAPATH)
 
     def attempts(self, picked: Sequence[Warp | Follower]) -> Attempts:
         """By set: the fields of the attempts among the picked instructions."""
@@ -135,18 +139,18 @@ class AffineDecisions:
                                  "writes_predicate": int(warp.next.hazards.writes_predicate)}
         if plan.special is not None:
             fields["imm"], fields["step"] = plan.special.base, plan.special.stride
-        if warp.next.op is Op.LD:
+        if warp.next.op is _LD:
             fields["imm_slot"] = OFFSET_SLOT
         return fields
 
     def fields(self, warp: Warp | Follower) -> IssueFields:
         """See `Decisions`, here and below."""
         way, fields = self._planned(warp).way, warp.next.fields
-        if way is Way.EXPANSION:
+        if way is _EXPANSION:
             move = expansion(fields["dst"])
             return {**move.fields, "warp": warp.slot, "lanes": ALL_LANES, "full": 1, "pred": 0,
                     "first": int(not warp.entered), "aside": int(self._config.has_hints), "compact": 1}
-        if way is Way.RESULT:
+        if way is _RESULT:
             move = result_move(warp.next)
             return {**move.fields, "warp": warp.slot, "lanes": warp.walk.lanes, "full": 0, "pred": 0,
                     "first": int(not warp.entered), "aside": 0, "compact": 1}
@@ -154,15 +158,15 @@ class AffineDecisions:
 
     def flight(self, warp: Warp, tag: int, cycle: int) -> Flight:
         plan = self._planned(warp)
-        if plan.way is Way.EXPANSION:
+        if plan.way is _EXPANSION:
             assert plan.destination is not None
             move, word = expansion(warp.next.fields["dst"]), plan.destination.word()
             return Flight(move, warp, tag, ALL_LANES, 0, NONE, NONE, cycle, word)
         flight = self._instructions.flight(warp, tag, cycle)
-        if plan.way is Way.RESULT:
+        if plan.way is _RESULT:
             flight.static, flight.pred_out, flight.address = result_move(warp.next), 0, NONE
             return flight
-        if warp.next.op is Op.LD and self._config.affine.has_memory:
+        if warp.next.op is _LD and self._config.affine.has_memory:
             flight.vector = is_vector(warp.next, plan.slots, Space(warp.trace.spaces[flight.address]))
             self.counts.vector_requests += flight.vector
         return flight
@@ -194,16 +198,16 @@ class AffineDecisions:
         plan, static = self._plans[warp.slot], warp.next
         if plan is None:
             return Issued()
-        if plan.way is Way.ATTEMPT:
+        if plan.way is _ATTEMPT:
             return Issued(holds=self._attempts_now(warp))
-        if plan.way is Way.PARTIAL:
+        if plan.way is _PARTIAL:
             held = self._attempts_now(warp)
-            moving = self._plans[warp.slot] = plan._replace(way=Way.RESULT)
+            moving = self._plans[warp.slot] = plan._replace(way=_RESULT)
             return Issued(again=self._demand(static, moving), holds=held)
-        if plan.way is Way.RESULT:
+        if plan.way is _RESULT:
             self._count_entry(0, 1)
             return Issued(result_move(static))
-        if plan.way is Way.EXPANSION:
+        if plan.way is _EXPANSION:
             self.counts.expansions += 1
             self._count_entry(0, 1)
             again = self._demand(static, self._plan(warp, static, refused=False))
@@ -220,7 +224,7 @@ class AffineDecisions:
         attempt, hazards = self._attempted.pop(warp.slot), warp.next.hazards
         written = 1 << attempt.fields["dst"] if attempt.fields["writes"] else 0
         attempt.holds = hazards.own & ~written
-        if written and attempt.plan.way is Way.ATTEMPT and coming_cycles(warp.next.op) > 1:
+        if written and attempt.plan.way is _ATTEMPT and coming_cycles(warp.next.op) > 1:
             self._coming.setdefault(self._unit.cycle + coming_cycles(warp.next.op) - 1, []).append((warp, attempt))
             attempt.holds |= written
         self._warps[warp.slot] = warp
@@ -246,7 +250,7 @@ class AffineDecisions:
         self._accepted(warp, attempt, outcome["pred"])
         if unanswered:
             return Answer(warp, attempt.holds)
-        if attempt.plan.way is Way.PARTIAL:
+        if attempt.plan.way is _PARTIAL:
             return Answer(warp, attempt.holds | 1 << UNANSWERED)
         return Answer(warp, attempt.holds | 1 << UNANSWERED, (warp.next, self.demand(warp, warp.next)))
 
@@ -258,7 +262,7 @@ class AffineDecisions:
         for attempt in unanswered:
             cleared |= attempt.holds
         static = unanswered[0].static
-        left = [attempt.position for attempt in unanswered if attempt.plan.way is Way.ATTEMPT]
+        left = [attempt.position for attempt in unanswered if attempt.plan.way is _ATTEMPT]
         if left:
             warp.walk.go_back(left)
         unanswered.clear()
@@ -267,7 +271,7 @@ class AffineDecisions:
     def _accepted(self, warp: Warp, attempt: Unanswered, pred: int) -> None:
         counts, fields, op = self.counts, attempt.fields, attempt.static.op
         counts.compact_reads += attempt.plan.compact
-        if attempt.plan.way is Way.PARTIAL:
+        if attempt.plan.way is _PARTIAL:
             counts.suppressed += 1
         else:
             counts.accepted += 1
@@ -294,19 +298,19 @@ class AffineDecisions:
 
     def _is_addressed(self, static: Static, plan: Plan) -> bool:
         """Whether an instruction goes to an address slot."""
-        return self._has_address_slot and static.op is Op.LD and not plan.generic and plan.way is Way.DATAPATH
+        return self._has_address_slot and static.op is _LD and not plan.generic and plan.way is _DATAPATH
 
     def _demand(self, static: Static, plan: Plan) -> int:
         """What an instruction demands of the datapath: a MOV needs a collector for SP."""
         if plan.way in ATTEMPTS:
-            return PARTIAL if plan.way is Way.PARTIAL else ATTEMPT
-        if plan.way is Way.DATAPATH:
+            return PARTIAL if plan.way is _PARTIAL else ATTEMPT
+        if plan.way is _DATAPATH:
             return demand_of(self._sets[static.instruction.pipe], len(plan.generic))
-        return demand_of(self._sets[Pipe.SP], 0)
+        return demand_of(self._sets[_SP], 0)
 
     def _count_load(self, static: Static, *, affine: bool) -> None:
         """An instruction goes on, whose address, if it is a load, takes no read of the register file if `affine`."""
-        if static.op is Op.LD:
+        if static.op is _LD:
             self.counts.loads += 1
             self.counts.affine_loads += affine
 
@@ -318,7 +322,7 @@ class AffineDecisions:
 
 def _tag_of(plan: Plan) -> Tag:
     """The tag of the result of an attempt, as far as it is known: AFFINE if it may be that."""
-    return Tag.AFFINE if Tag.AFFINE in plan.tags else Tag.UNIFORM
+    return _AFFINE if _AFFINE in plan.tags else _UNIFORM
 
 
 def expansion(register: int) -> Static:

@@ -11,7 +11,7 @@ from warploom.arch.modifiers import Space
 from warploom.golden_model.affine.register_file import AffineRegisterFile
 from warploom.golden_model.affine.rules import UNIFORM_OPS, is_eligible, may_execute
 from warploom.golden_model.affine.special import special_value
-from warploom.golden_model.compact import Compact
+from warploom.golden_model.compact import AFFINE, UNIFORM, Compact
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.warps import Follower, Warp
 from warploom.golden_model.lane import decode_modifiers
@@ -29,6 +29,11 @@ class Way(Enum):
     RESULT = auto()
     EXPANSION = auto()
     DATAPATH = auto()
+
+
+# To look up a member of an enumeration costs as much as three calls.
+_ATTEMPT, _PARTIAL, _RESULT, _EXPANSION, _DATAPATH = Way
+_S2R, _APART = Op.S2R, (Space.SHARED, Space.LOCAL)
 
 
 class Plan(NamedTuple):
@@ -62,18 +67,18 @@ class Planner:
         their tags, AFFINE if not known; `refused`: an attempt at it was refused before."""
         fields, slot, read = static.fields, warp.slot, registers.read
         reads, sources = fields["reads"], static.hazards.sources
-        slots = tuple([read(slot, fields[source]) if reads >> number & 1 else None  # lists are faster
-                       for number, source in enumerate(SOURCES)])
+        slots = (read(slot, fields["src0"]) if reads & 1 else None, read(slot, fields["src1"]) if reads & 2 else None,
+                 read(slot, fields["src2"]) if reads & 4 else None)
         generic = tuple([register for register in sources if register not in coming and read(slot, register) is None])
         destination = read(slot, fields["dst"]) if fields["writes"] else None
-        special, full = self._special(warp, static), warp.walk.full
+        special, full = self._special(warp, static) if static.op is _S2R else None, warp.walk.full
         tags = self._tags(static, slots, special, coming)
-        early = static.op in UNIFORM_OPS and not coming.keys().isdisjoint(sources)
+        early = coming and static.op in UNIFORM_OPS and not coming.keys().isdisjoint(sources)
         able = not (generic or refused or early) and self._may_execute(static, tags, special)
-        way = Way.ATTEMPT if able else Way.DATAPATH
+        way = _ATTEMPT if able else _DATAPATH
         if fields["writes"] and not full:
             is_compact = destination is not None or fields["dst"] in coming
-            way = Way.EXPANSION if is_compact else Way.PARTIAL if able else Way.DATAPATH
+            way = _EXPANSION if is_compact else _PARTIAL if able else _DATAPATH
         return Plan(way, slots, tags, generic, len(sources) - len(generic), destination, special)
 
     @staticmethod
@@ -81,24 +86,25 @@ class Planner:
         static: Static, slots: Sequence[Compact | None], special: Compact | None, coming: Mapping[int, Tag]
     ) -> tuple[Tag, ...]:
         """Tags of the slots; a constant is uniform, and of a generic register the tag does not matter."""
-        if static.op is Op.S2R:
-            return (Tag.UNIFORM if special is None else special.tag, Tag.UNIFORM, Tag.UNIFORM)
-        known = [Tag.UNIFORM if value is None else value.tag for value in slots]
+        if static.op is _S2R:
+            return (UNIFORM if special is None else special.tag, UNIFORM, UNIFORM)
+        a, b, c = slots
+        known = (AFFINE if a is not None and a.stride else UNIFORM, AFFINE if b is not None and b.stride else UNIFORM,
+                 AFFINE if c is not None and c.stride else UNIFORM)
         if not coming:
-            return tuple(known)
+            return known
         fields = static.fields
         return tuple(coming.get(fields[source], tag) if fields["reads"] >> slot & 1 else tag
                      for slot, (source, tag) in enumerate(zip(SOURCES, known, strict=True)))
 
     def _special(self, warp: Warp | Follower, static: Static) -> Compact | None:
-        if static.op is not Op.S2R:
-            return None
+        """The value that an S2R reads, if it is compact."""
         block, number = divmod(warp.number, self._launch.warps_per_block)
         return special_value(static.instruction.special, self._launch, block, number, shared_bytes=self._shared_bytes)
 
     def _may_execute(self, static: Static, tags: Sequence[Tag], special: Compact | None) -> bool:
         """The operation is eligible, and may be attempted with the tags of its slots, none of which is generic."""
-        if static not in self._eligible or (static.op is Op.S2R and special is None):
+        if static not in self._eligible or (static.op is _S2R and special is None):
             return False
         a, b, c = tags
         return may_execute(static.op, decode_modifiers(static.op, static.fields["modifiers"]), (a, b, c))
@@ -109,7 +115,7 @@ def is_vector(static: Static, slots: Sequence[Compact | None], space: Space) -> 
     no lane wraps, and lines are what is requested."""
     instruction = static.instruction
     low, high = slots[:2]
-    if space in (Space.SHARED, Space.LOCAL) or low is None or low.stride != instruction.access.size:
+    if space in _APART or low is None or low.stride != instruction.access.size:
         return False
     if instruction.wide and static.fields["reads"] & 2 and (high is None or high.stride):
         return False

@@ -1,6 +1,6 @@
 """`AffineRegisterFile`: tags and values of all warp registers (docs/contract/affine.md, *Compact registers*)."""
 
-from functools import cache, partial
+from functools import partial
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import Tag
@@ -15,15 +15,12 @@ class AffineRegisterFile:
 
     def __init__(self, config: SmConfig, registers: int) -> None:
         self._registers = registers
-        self._address = cache(partial(affine_address, config, registers))
-        self._sets: list[list[Compact | None]] = [[None] * config.affine_entries for _ in range(config.schedulers)]
+        self._address, self._entries = partial(affine_address, config, registers), config.affine_entries
+        self._compact: dict[tuple[int, int], Compact] = {}  # by warp and register: each has its own entry
 
     def read(self, warp: int, register: int) -> Compact | None:
         """The value of a register, None if it is generic."""
-        if register >= self._registers:
-            return None
-        number, entry = self._address(warp, register)
-        return self._sets[number][entry]
+        return self._compact.get((warp, register))
 
     def tag(self, warp: int, register: int) -> Tag:
         """The tag of a register."""
@@ -32,13 +29,12 @@ class AffineRegisterFile:
 
     def write(self, warp: int, register: int, value: Compact) -> None:
         """The end of a cycle: the register is compact from the next one on."""
-        self._set(warp, register, value)
+        assert register < self._registers, "a register that is always generic"
+        _, entry = self._address(warp, register)
+        if entry >= self._entries:
+            raise IndexError(f"R{register} of warp {warp} has no entry")
+        self._compact[warp, register] = value
 
     def make_generic(self, warp: int, register: int) -> None:
         """The end of a cycle: the value is in the register file from the next one on."""
-        if register < self._registers:
-            self._set(warp, register, None)
-
-    def _set(self, warp: int, register: int, value: Compact | None) -> None:
-        number, entry = self._address(warp, register)
-        self._sets[number][entry] = value
+        self._compact.pop((warp, register), None)

@@ -56,7 +56,9 @@ class AffineUnit:
 
     def settle(self) -> None:
         """Wires of the cycle, which follow from registers alone."""
-        self.outcomes = self._idle
+        self.outcomes = self.requests = self._idle
+        if not (self._due or self._requests):
+            return
         if due := self._due.get(self.cycle):
             self.outcomes = list(self._idle)
             for fields, answer in due:
@@ -67,8 +69,9 @@ class AffineUnit:
         """The values of the three slots of an instruction that issues into the datapath, None if a slot is not compact
         or reads no register."""
         warp, reads = fields["warp"], fields["reads"]
-        return tuple([self.registers.read(warp, fields[source]) if reads >> slot & 1 else None  # a list is faster
-                      for slot, source in enumerate(SOURCES)])
+        read = self.registers.read
+        return (read(warp, fields["src0"]) if reads & 1 else None, read(warp, fields["src1"]) if reads & 2 else None,
+                read(warp, fields["src2"]) if reads & 4 else None)
 
     def read(self, warp: int, register: int) -> Compact | None:
         """The value of a register for an attempt of this cycle; `None` if it is generic, or its attempt is refused."""
@@ -89,7 +92,7 @@ class AffineUnit:
         """The end of a cycle with these attempts, by set; a set serves one instruction a cycle, and with
         pairs another one without compact slots."""
         refused: Container[int] = ()
-        if due := self._due.pop(self.cycle, None):
+        if self._due and (due := self._due.pop(self.cycle, None)):
             refused = {warp for fields, answer in due if (warp := self._end(fields, answer)) is not None}
         if self._requests:
             self._requests.pop(self.cycle, None)

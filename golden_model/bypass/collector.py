@@ -26,6 +26,9 @@ from warploom.golden_model.words import ALL_LANES, broadcast, merge, nonzero_lan
 MOST_FREE = 4
 """`free_entries` for any instruction: one more than the registers that it may read."""
 
+MOST_NEEDED = 4
+"""Entries that an instruction may need, for its sources and its destination."""
+
 NOT_CROWDED = 3
 """Entries that an instruction may need for its sources."""
 
@@ -112,6 +115,12 @@ class BypassingCollector:
     def _available_if(self, dispatched: bool) -> Sequence[Entry]:
         replaceable = [*self._replaceable, *self._released(dispatched)]
         return [entry for entry in self.entries if not entry.used] + sorted(replaceable, key=in_turn)
+
+    def _for_take(self, dispatched: bool) -> Sequence[Entry]:
+        """The same, as far as an instruction may need them."""
+        if len(self.entries) - len(self._named) < MOST_NEEDED:
+            return self._available_if(dispatched)
+        return [entry for entry in self.entries if not entry.used]
 
     def _released(self, dispatched: bool) -> Sequence[Entry]:
         """The entries that may be replaced because the oldest instruction, which alone reads them, leaves."""
@@ -206,7 +215,7 @@ class BypassingCollector:
         if arriving_word is not None:
             self._arrive(arriving_word)
         asks = self._fetcher.ask(granted=events.granted)
-        available = self._available_if(dispatched) if take is not None else ()
+        available = self._for_take(dispatched) if take is not None else ()
         if dispatched:
             for entry in self.held.pop(0).entries:
                 entry.pins -= 1

@@ -16,6 +16,8 @@ from warploom.golden_model.hints.renamed import RenamedInstructions
 from warploom.golden_model.hints.rules import assert_promised
 from warploom.golden_model.hints.stack import SimtStack
 
+_MEMORY = int(Stall.MEMORY)
+
 OBSERVED = ("away", "waiting", "base", "active", "reconverge", "entries")
 """What the hint unit shows of each warp."""
 
@@ -145,7 +147,7 @@ class HintOrder:
 
     def _may_enter(self, slot: int, states: Sequence[int | None]) -> bool:
         """Whether the warp waits for memory, and its scheduler has no warp that may issue."""
-        return states[slot] == Stall.MEMORY and READY not in states[slot % self._schedulers :: self._schedulers]
+        return states[slot] == _MEMORY and READY not in states[slot % self._schedulers :: self._schedulers]
 
     def _enter(self, detour: Detour) -> Static | None:
         """The first instruction of the group, if no sides join before it."""

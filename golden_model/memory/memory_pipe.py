@@ -19,6 +19,10 @@ from warploom.golden_model.memory.port import MemoryCounts
 from warploom.golden_model.memory.transactions import Transactions
 from warploom.golden_model.records import Result
 
+# To look up a member of an enumeration costs as much as three calls.
+_LD, _SHFL, _SHARED = Op.LD, Op.SHFL, Space.SHARED
+_BEATS = (Op.LATCH, Op.HIGH)
+
 
 class MemoryPipe:
     """See `LoadStoreUnit`."""
@@ -78,17 +82,17 @@ class MemoryPipe:
     def _time(self, cycle: int, flight: Flight) -> tuple[int, int]:
         """(cycle of the last transaction or pass, cycle in which the result is available)."""
         op = flight.static.op
-        if op in (Op.LATCH, Op.HIGH):
+        if op in _BEATS:
             return cycle, cycle + 1
-        if op is Op.SHFL:
+        if op is _SHFL:
             return cycle, cycle + self._config.shared_latency
-        if self._transactions.space(flight) is Space.SHARED:
+        if self._transactions.space(flight) is _SHARED:
             passes = self._transactions.shared_passes(flight)
             self.counts.shared_instructions += 1
             self.counts.shared_passes += passes
             return cycle + passes - 1, cycle + passes - 1 + self._config.shared_latency
         lines = self._transactions.lines(flight)
-        if op is Op.LD:
+        if op is _LD:
             return self._load(cycle, lines, flight.warp.slot)
         last, answer = self._through(cycle, lines)
         if flight.static.returns:

@@ -18,6 +18,7 @@ SECTOR_BYTES = 32
 """A write brings the sectors of a line that it touches."""
 
 _WINDOW = {Space.GLOBAL: 0, Space.CONST: CONST_WINDOW, Space.PARAM: PARAM_WINDOW}
+_SPACES, _LOCAL = list(Space), Space.LOCAL
 _ATOMICS = (Op.ATOM, Op.RED)
 
 
@@ -31,7 +32,7 @@ class Transactions:
 
     def space(self, flight: Flight) -> Space:
         """The space of an instruction with addresses."""
-        return Space(flight.warp.trace.spaces[flight.address])
+        return _SPACES[flight.warp.trace.spaces[flight.address]]
 
     def lines(self, flight: Flight) -> list[int]:
         """Distinct lines, in order of the lowest lane; for a vector request all lines from the first to the last."""
@@ -58,7 +59,7 @@ class Transactions:
         """Byte addresses of the executing lanes, those of the spaces apart. An access is within a sector."""
         row, lanes = flight.warp.trace.addresses[flight.address].tolist(), _bits(flight.lanes)
         space = self.space(flight)
-        if space is Space.LOCAL:  # word k of all lanes is contiguous
+        if space is _LOCAL:  # word k of all lanes is contiguous
             base = LOCAL_WINDOW + flight.warp.number * self._local_bytes
             row = [base + (address >> 2) * 4 * LANES + 4 * lane for lane, address in enumerate(row)]
             return list(compress(row, lanes))

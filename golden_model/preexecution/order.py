@@ -19,6 +19,8 @@ from warploom.golden_model.hints.renamed import RenamedInstructions
 from warploom.golden_model.hints.stack import SimtStack
 from warploom.golden_model.preexecution.search import REGISTERS, Search
 
+_MEMORY = int(Stall.MEMORY)
+
 LOOKED = (1 << TARGET_BITS - 1) - 1
 """Instructions behind the stall point that may be looked at: the largest offset of an entry."""
 
@@ -107,7 +109,7 @@ class SearchOrder:
         if READY in states[scheduler :: self._schedulers]:
             return None
         for slot in range(scheduler, len(states), self._schedulers):
-            if states[slot] == Stall.MEMORY and slot not in self._arrived and self._may_look(self.searchers[slot]):
+            if states[slot] == _MEMORY and slot not in self._arrived and self._may_look(self.searchers[slot]):
                 return self.searchers[slot]
         return None
 
