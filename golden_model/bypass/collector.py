@@ -20,7 +20,7 @@ from warploom.golden_model.bypass.fetch import OperandFetcher
 from warploom.golden_model.bypass.lost import LostValues
 from warploom.golden_model.operands.collector import extended
 from warploom.golden_model.placement import Address
-from warploom.golden_model.records import SOURCES, DispatchFields, StoredFields
+from warploom.golden_model.records import DispatchFields, StoredFields
 from warploom.golden_model.words import ALL_LANES, broadcast, merge, nonzero_lanes
 
 MOST_FREE = 4
@@ -62,6 +62,9 @@ class BypassingCollector:
         self._passing = 0  # the word of the operand that arrives in this cycle, if it passes the storage
         self._lost = LostValues()
         self._shown: Sequence[int] | None = None  # of this state, if it has been computed
+        self.asked = True
+        """The request, and whether an instruction is ready, may have changed at the end of the last cycle with events.
+        """
         self._settle_entries()
         self._settle_operands()
 
@@ -81,11 +84,12 @@ class BypassingCollector:
                     replaceable.append(entry)
                 if entry.age == last_age and not entry.latched:
                     over.append(entry)
-            elif not entry.awaited and (oldest is None or in_turn(entry) < in_turn(oldest)):
+            elif not entry.awaited and (oldest is None or entry.age > oldest.age or (
+                    entry.age == oldest.age and entry.index < oldest.index)):  # `in_turn`, which would take longer
                 oldest = entry
-        self.entries_used = len(self._named)
+        used = self.entries_used = len(self._named)
         self._replaceable, self._over = replaceable, over
-        self._available = len(self.entries) - len(self._named) + len(replaceable)
+        self._available = len(self.entries) - used + len(replaceable)
         leaving = self._leaving = None if oldest is None else self._leave(oldest)
         self.evicts = leaving is not None and not leaving.dropped
         self._leaves = bool(over) or (leaving is not None and leaving.dropped)
@@ -214,7 +218,7 @@ class BypassingCollector:
             events.take, events.arriving_word, events.dispatched, events.delivery)
         if arriving_word is not None:
             self._arrive(arriving_word)
-        asks = self._fetcher.ask(granted=events.granted)
+        asks = self._fetcher.ask(granted=events.granted) if events.granted or self._fetcher.begins else False
         available = self._for_take(dispatched) if take is not None else ()
         if dispatched:
             for entry in self.held.pop(0).entries:
@@ -232,9 +236,11 @@ class BypassingCollector:
             if entry.age == self._last_age and not entry.latched:  # not named, no result that has just come
                 self._free(entry)
         # Else only operands came, or results that are awaited.
-        if moved := bool(self._over or self._leaving or dispatched or freed or delivery or take):
+        moved = bool(self._over or self._leaving or dispatched or freed or delivery or take)
+        if moved:
             self._settle_entries()
-        if asked := bool(take or asks or dispatched or arriving_word is not None):
+        asked = self.asked = bool(take or asks or dispatched or arriving_word is not None)
+        if asked:
             self._settle_operands()
         return moved or asked
 
@@ -299,7 +305,9 @@ class BypassingCollector:
 
     def _take(self, take: Taken, available: Sequence[Entry]) -> None:
         fields = take.fields
-        sources = [fields[name] if fields["reads"] >> slot & 1 else None for slot, name in enumerate(SOURCES)]
+        reads = fields["reads"]
+        sources = (fields["src0"] if reads & 1 else None, fields["src1"] if reads & 2 else None,
+                   fields["src2"] if reads & 4 else None)
         self._lost.taken(fields, sources)
         if fields["first"]:
             self._forget()

@@ -28,6 +28,14 @@ class Wires:
         free = collector.free_entries(blocked)
         if free != self.free_entries[index]:
             self._set_free(index, free)
+        if collector.asked:
+            self._observe_ready(collector, index, bit)
+        if collector.evicts != (self.evicting & bit != 0):
+            self.evicting ^= bit
+        if collector.restless != (self.restless & bit != 0):
+            self.restless ^= bit
+
+    def _observe_ready(self, collector: BypassingCollector, index: int, bit: int) -> None:
         pipe, before = collector.fields["pipe"] if collector.ready else None, self._ready_in[index]
         if pipe != before:
             if before is not None:
@@ -35,10 +43,6 @@ class Wires:
             if pipe is not None:
                 self.ready[pipe] ^= bit
             self._ready_in[index] = pipe
-        if collector.evicts != (self.evicting & bit != 0):
-            self.evicting ^= bit
-        if collector.restless != (self.restless & bit != 0):
-            self.restless ^= bit
 
     def dispatches(self, collector: BypassingCollector, blocked: bool) -> None:
         """A collector's oldest instruction leaves in this cycle."""
@@ -46,5 +50,6 @@ class Wires:
 
     def _set_free(self, index: int, free: int) -> None:
         self.free_entries[index], bit = free, 1 << index
-        for registers, mask in enumerate(self.free):
-            self.free[registers] = mask | bit if free > registers else mask & ~bit
+        masks, others = self.free, ~bit
+        for registers, mask in enumerate(masks):
+            masks[registers] = mask | bit if free > registers else mask & others

@@ -43,7 +43,7 @@ class CachedCollector(Slots):
         slot = read.key
         self.words[slot] = merge(self.words[slot], word, read.metadata)
         if not self.waiting >> slot & 1:
-            super().capture(read, self.words[slot])
+            self._fill(read, self.words[slot])
 
     def operands(self) -> tuple[int, int, int]:
         """The three operands; meaningful when ready."""

@@ -112,8 +112,8 @@ class Slots:
         if imm_slot < 3:
             self.words[imm_slot] = broadcast(fields["imm"])
 
-    def capture(self, read: Read, word: int) -> None:
-        """The word of a request granted in the previous cycle arrives, for its slot and all that repeat it."""
+    def _fill(self, read: Read, word: int) -> None:
+        """The word of the slot of a read arrives, for it and all that repeat it."""
         slot = read.key
         filled = self._fills[slot]
         self.present |= filled
@@ -146,6 +146,11 @@ class Slots:
 
 class WholeSlots(Slots):
     """Slots that are each filled by one read."""
+
+    def __init__(self, index: int) -> None:
+        super().__init__(index)
+        self.capture = self._fill
+        """The word of a request granted in the previous cycle arrives."""
 
     def grant(self, read: Read) -> bool:
         """A request is granted. Its word is captured in the next cycle. Returns whether its slot no longer waits."""

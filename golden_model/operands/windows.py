@@ -175,12 +175,13 @@ class WindowStore:
         """A collector has changed."""
         collector, wires = self.collectors[index], self._wires
         wires.observe(collector, bool(self._blocked >> index & 1))
-        request = collector.request()
-        if request is not None:
-            wires.requests[index] = request
-            self._request(index, request)
-        elif wires.requests.pop(index, None) is not None:
-            self._file.request(index, {})
+        if collector.asked:
+            request = collector.request()
+            if request is not None:
+                wires.requests[index] = request
+                self._request(index, request)
+            elif wires.requests.pop(index, None) is not None:
+                self._file.request(index, {})
         if collector.entries_used != self._used[index][0]:
             self._count_entries(index)
 
