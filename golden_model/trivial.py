@@ -11,6 +11,7 @@ from warploom.arch.interfaces import OUTCOME_BITS, Outcome
 from warploom.arch.isa import Op
 from warploom.arch.modifiers import Rounding
 from warploom.golden_model.lane import decode_modifiers
+from warploom.golden_model.named import named
 from warploom.golden_model.records import DispatchFields
 
 
@@ -126,7 +127,7 @@ def outcomes(dispatch: DispatchFields, known: tuple[int, int, int], sp_pipes: in
         return NONE
     _, zero, a, b, c = found
     unfit = _unfit(row, dispatch, known, trivial)
-    return Outcomes(zero & ~unfit, a & ~unfit, b & ~unfit, c & ~unfit) if unfit else Outcomes(zero, a, b, c)
+    return Outcomes(zero & ~unfit, a & ~unfit, b & ~unfit, c & ~unfit) if unfit else named(Outcomes, (zero, a, b, c))
 
 
 def _unfit(row: Row, dispatch: DispatchFields, known: tuple[int, int, int], trivial: int) -> int:

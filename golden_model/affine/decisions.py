@@ -33,6 +33,7 @@ from warploom.golden_model.front_end.pickers import slots_of_ports
 from warploom.golden_model.front_end.simt import Position
 from warploom.golden_model.front_end.warps import Follower, Warp
 from warploom.golden_model.inputs import Attempts
+from warploom.golden_model.named import named
 from warploom.golden_model.operands.port import OperandStore
 from warploom.golden_model.records import SOURCES, AttemptFields, IssueFields
 from warploom.golden_model.trace import NONE, Traced
@@ -41,6 +42,8 @@ from warploom.golden_model.words import ALL_LANES
 # To look up a member of an enumeration costs as much as three calls.
 _ATTEMPT, _PARTIAL, _RESULT, _EXPANSION, _DATAPATH = Way
 _LD, _SP, _AFFINE, _UNIFORM = Op.LD, Pipe.SP, Tag.AFFINE, Tag.UNIFORM
+
+_NOTHING = Issued()
 
 ATTEMPTS = (_ATTEMPT, _PARTIAL)
 
@@ -197,7 +200,7 @@ class AffineDecisions:
     def issued(self, warp: Warp) -> Issued:
         plan, static = self._plans[warp.slot], warp.next
         if plan is None:
-            return Issued()
+            return _NOTHING
         if plan.way is _ATTEMPT:
             return Issued(holds=self._attempts_now(warp))
         if plan.way is _PARTIAL:
@@ -215,7 +218,7 @@ class AffineDecisions:
         self._count_entry(len(plan.generic), plan.compact)
         self._count_load(static, affine=not plan.generic)
         self.counts.compares += static.op in COMPARISONS
-        return Issued(static, plan.generic)
+        return named(Issued, (static, plan.generic, None, 0))
 
     def _attempts_now(self, warp: Warp) -> int:
         """The warp's attempt has issued. Returns the hazard bits that are held now: its predicate until the outcome,

@@ -15,6 +15,7 @@ from warploom.golden_model.compact import AFFINE, UNIFORM, Compact
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.warps import Follower, Warp
 from warploom.golden_model.lane import decode_modifiers
+from warploom.golden_model.named import named
 from warploom.golden_model.records import SOURCES
 from warploom.golden_model.trace import Traced
 from warploom.golden_model.words import WORD_MASK
@@ -79,7 +80,7 @@ class Planner:
         if fields["writes"] and not full:
             is_compact = destination is not None or fields["dst"] in coming
             way = _EXPANSION if is_compact else _PARTIAL if able else _DATAPATH
-        return Plan(way, slots, tags, generic, len(sources) - len(generic), destination, special)
+        return named(Plan, (way, slots, tags, generic, len(sources) - len(generic), destination, special))
 
     @staticmethod
     def _tags(

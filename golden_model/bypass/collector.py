@@ -18,6 +18,7 @@ from warploom.golden_model.bypass.entries import (
 )
 from warploom.golden_model.bypass.fetch import OperandFetcher
 from warploom.golden_model.bypass.lost import LostValues
+from warploom.golden_model.named import named
 from warploom.golden_model.operands.collector import extended
 from warploom.golden_model.placement import Address
 from warploom.golden_model.records import DispatchFields, StoredFields
@@ -108,7 +109,7 @@ class BypassingCollector:
     def _leave(self, oldest: Entry) -> Leaving | None:
         slid = oldest.age == self._last_age
         if slid or (self._may_crowd and not self.held and self._available < NOT_CROWDED):
-            return Leaving(oldest.index, slid and oldest.transient, slid)
+            return named(Leaving, (oldest.index, slid and oldest.transient, slid))
         return None
 
     def available(self, dispatched: bool = False) -> list[int]:
@@ -325,7 +326,7 @@ class BypassingCollector:
         entries = tuple([entry for entry in slots if entry is not None])
         for entry in entries:
             entry.pins += 1
-        self.held.append(Held(held, slots, entries))
+        self.held.append(named(Held, (held, slots, entries)))
 
     def _forget(self) -> None:
         """Empty all entries: they belong to the previous warp of the slot."""

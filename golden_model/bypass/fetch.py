@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from warploom.golden_model.bypass.entries import Entry, Held, Request
+from warploom.golden_model.named import named
 
 
 class OperandFetcher:
@@ -32,7 +33,9 @@ class OperandFetcher:
     def request(self) -> Request | None:
         """The request to the register file."""
         entry = self._requested
-        return None if entry is None else Request(entry.index, entry.address, entry.stored, entry.wanted)
+        if entry is None:
+            return None
+        return named(Request, (entry.index, entry.address, entry.stored, entry.wanted))
 
     # ------------------------------------------------------------------ the end of a cycle
 

@@ -10,6 +10,7 @@ from warploom.arch.mechanisms import Alignment
 from warploom.arch.pipes import WritePaths
 from warploom.golden_model.arbiter import Turns
 from warploom.golden_model.byte_order import sub_bank_mask
+from warploom.golden_model.named import named
 
 Write = tuple[int, int, int]
 """The request of a write latch: bank, side (0 right, 1 left) and width in bytes (1..4)."""
@@ -124,7 +125,7 @@ class CoalescingArbiter:
         """
         latched = len(writes) - writes.count(None)
         if latched + len(reads) == 1 and held is NOTHING_HELD and not any(pending):  # often
-            return Decision(tuple(map(bool, writes)), tuple(reads), 0, 0)
+            return named(Decision, (tuple(map(bool, writes)), tuple(reads), 0, 0, False))
         resources = self._resources
         if latched or held is not NOTHING_HELD:
             written, used = self._write(writes, held, latched)
@@ -147,7 +148,8 @@ class CoalescingArbiter:
         unwritten, blocked = latched - written.count(True), 0
         for read in refused:
             blocked += used + resources.of_read(read) & resources.bank_guards > 0
-        return Decision(written, tuple(granted), unwritten + blocked, len(refused) - blocked)
+        conflicts = unwritten + blocked, len(refused) - blocked
+        return named(Decision, (written, tuple(granted), *conflicts, False))
 
     def _write(self, writes: Sequence[Write | None], held: Held, latched: int) -> tuple[tuple[bool, ...], int]:
         """Grant, path by path, the first request if its sub-banks are free. There are so many requests. Returns the

@@ -15,6 +15,7 @@ from warploom.golden_model.bypass.wires import Wires
 from warploom.golden_model.dispatch import Chosen, Dispatcher
 from warploom.golden_model.inputs import WarpEvents
 from warploom.golden_model.masks import lowest
+from warploom.golden_model.named import named
 from warploom.golden_model.observation import Gathered
 from warploom.golden_model.placement import Address
 from warploom.golden_model.records import IssueFields, Result
@@ -128,7 +129,7 @@ class WindowStore:
         form = self._file.form
         stored = [form.fields(metadata) for metadata in self._file.lookup(fields, sources, destination)]
         self._taking |= 1 << fields["warp"]
-        self._events[fields["warp"]].take = Taken(fields, sources, destination, stored)
+        self._events[fields["warp"]].take = named(Taken, (fields, sources, destination, stored))
 
     def release(self, index: int) -> None:
         """The oldest instruction of a collector is dispatched."""
@@ -195,7 +196,7 @@ class WindowStore:
         form, metadata = self._file.form, self._file.form.of(request.stored)
         self._check_row(index, self.collectors[index].entries[request.entry].register)
         (columns,) = form.needed(request.lanes, [metadata])
-        read = Read(request.entry, request.address, metadata, columns)
+        read = named(Read, (request.entry, request.address, metadata, columns))
         self._file.request(index, {form.ports(request.address, metadata)[0]: read})
 
     def _deliver(self, done: Sequence[Result | None]) -> None:
@@ -203,9 +204,9 @@ class WindowStore:
         for writer, result in enumerate(done):
             if result is not None and self.delivers[writer]:
                 self.delivers[writer] = False
-                self._events[result["warp"]].delivery = Delivery(
+                self._events[result["warp"]].delivery = named(Delivery, (
                     result["dst"], result["data"], result["lanes"], bool(result["full"]),
-                    self._hinted and not result["to_file"])
+                    self._hinted and not result["to_file"]))
 
     def _look_up(self, results: Sequence[Result | None]) -> None:
         """Look up the destinations of results that enter their latches."""
@@ -215,7 +216,7 @@ class WindowStore:
                 delivers = collector.delivers(result["dst"], bool(result.get("to_collector", 1)))
                 if collector.lookup(result["dst"]) is not None:
                     events = self._events[result["warp"]]
-                    events.coming = [*events.coming, Coming(result["dst"], delivers)]
+                    events.coming = [*events.coming, named(Coming, (result["dst"], delivers))]
                 self.delivers[writer] = delivers
                 if delivers and self._writes_back:
                     self._file.writeback.unwritten |= 1 << writer

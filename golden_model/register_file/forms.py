@@ -11,6 +11,7 @@ from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import zero_fields
 from warploom.arch.mechanisms import Alignment
 from warploom.golden_model.gating.zero_buffer import ZeroBuffer
+from warploom.golden_model.named import named
 from warploom.golden_model.operands.collector import EVERY, NOTHING_STORED, SLOTS
 from warploom.golden_model.placement import Address, Entries
 from warploom.golden_model.records import IssueFields, Result, StoredFields
@@ -66,7 +67,7 @@ class Plain:
         return 0
 
     def renew(self, result: Result) -> Written:
-        return Written(None, result["data"], spread(result["lanes"]), ALL_COLUMNS)
+        return named(Written, (None, result["data"], spread(result["lanes"]), ALL_COLUMNS))
 
     def write(self, result: Result, metadata: None) -> None:
         pass
@@ -118,7 +119,7 @@ class Narrow:
         old, full = Encoding.of(result), bool(result["full"])
         side = self._sides.take(result["warp"]) if self._sides is not None and full else old.left
         encoding, word, byte_mask = width.renew(old, result["data"], result["lanes"], full, side)
-        return Written(encoding, word, byte_mask, _COLUMNS[encoding.width, encoding.left])
+        return named(Written, (encoding, word, byte_mask, _COLUMNS[encoding.width, encoding.left]))
 
     def write(self, result: Result, metadata: Encoding) -> None:
         self.mask_buffer.write(*self._entries.of(result), metadata)
@@ -161,7 +162,8 @@ class ZeroMasked:
         return [self._rules.needed(lanes, zero) for zero in metadata]
 
     def renew(self, result: Result) -> Written:
-        return Written(*self._rules.renew(_known(result), result["data"], result["lanes"], bool(result["full"])))
+        rewrite = self._rules.renew(_known(result), result["data"], result["lanes"], bool(result["full"]))
+        return named(Written, rewrite)
 
     def write(self, result: Result, metadata: Zero) -> None:
         self.zero_buffer.write(*self._entries.of(result), False, metadata)
@@ -205,7 +207,8 @@ class NarrowZeroMasked:
         for address, encoding in zip((*sources, destination), encodings, strict=True):
             part, entry, _ = at(address)
             found.append((part, entry, encoding.left))
-        return tuple(map(Packed, encodings, _zeros(self.zero_buffer, self._rules, fields, found)))
+        zeros = _zeros(self.zero_buffer, self._rules, fields, found)
+        return tuple([named(Packed, both) for both in zip(encodings, zeros, strict=True)])  # a list is faster
 
     def fields(self, metadata: Packed) -> StoredFields:
         zero = dict(zip(self._names, metadata.zero, strict=False))
@@ -235,7 +238,7 @@ class NarrowZeroMasked:
         zero, word, byte_mask, columns = self._rules.renew(
             _known(result), Encoding.of(result), width.Stored(encoding, word, byte_mask), result["data"],
             result["lanes"], bool(result["full"]))
-        return Written(Packed(encoding, zero), word, byte_mask, columns)
+        return named(Written, (named(Packed, (encoding, zero)), word, byte_mask, columns))
 
     def write(self, result: Result, metadata: Packed) -> None:
         entry = self._entries.of(result)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from warploom.arch.interfaces import ENCODING_FIELDS, pack
 from warploom.golden_model.byte_order import sub_bank_mask
+from warploom.golden_model.named import named
 from warploom.golden_model.records import Result, StoredFields
 from warploom.golden_model.words import ALL_LANES, broadcast, spread
 
@@ -83,7 +84,7 @@ def renew(old: Encoding, word: int, lanes: int, full: bool, side: bool) -> Store
     width, sign = detect(word, lanes)
     if full:
         written = _written(lanes, width)
-        return Stored(_encoding(width, sign, side), word & written, written)
+        return named(Stored, (_encoding(width, sign, side), word & written, written))
     width = max(old.width, width) if sign == old.sign else BYTES
     written, filled = _written(lanes, width), _filled(lanes, old.width, width)
     return Stored(_encoding(width, sign, old.left), word & written | _FILL[old.sign] & filled, written | filled)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from warploom.arch.config import GROUP, LANES
 from warploom.arch.mechanisms import Gating
 from warploom.golden_model.byte_order import WORD_BYTES
+from warploom.golden_model.named import named
 from warploom.golden_model.register_file import width
 from warploom.golden_model.register_file.width import BYTES, Encoding, Stored
 from warploom.golden_model.words import ALL_LANES, nonzero_lanes, spread
@@ -76,7 +77,7 @@ class _Rules:
 
     def _renew_lanes(self, old: Zero, used: int, lanes: int) -> Zero:
         """A bit for each lane; `used` are the executing lanes that are not zero."""
-        return Zero(old.mask & ~lanes | lanes & ~used) if self._has_mask else NOTHING_KNOWN
+        return named(Zero, (old.mask & ~lanes | lanes & ~used, 0)) if self._has_mask else NOTHING_KNOWN
 
 
 class LaneOrder(_Rules):
@@ -95,9 +96,9 @@ class LaneOrder(_Rules):
         if self._across:
             lanes_used, granules_used = _used(word)
             zero, byte_mask, columns = _select(old, lanes_used, granules_used, lanes, full)
-            return Rewrite(zero, word, byte_mask, columns)
+            return named(Rewrite, (zero, word, byte_mask, columns))
         used = nonzero_lanes(word) if self._has_mask else lanes
-        return Rewrite(self._renew_lanes(old, used, lanes), word, spread(used), used)
+        return named(Rewrite, (self._renew_lanes(old, used, lanes), word, spread(used), used))
 
     def restore(self, word: int, zero: Zero) -> int:
         """What the lanes read."""
@@ -132,7 +133,7 @@ class Interleaved(_Rules):
             zero = self._renew_lanes(old, used, lanes)
             others = 0 if full else ALL_LANES & ~(lanes | old.mask)
             byte_mask, columns = _write_lanes(used, others, old_encoding.width, stored.encoding)
-        return Rewrite(zero, stored.word & byte_mask, byte_mask, columns)
+        return named(Rewrite, (zero, stored.word & byte_mask, byte_mask, columns))
 
     def restore(self, word: int, zero: Zero, encoding: Encoding) -> int:
         """What the lanes read."""
