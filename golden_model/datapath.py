@@ -51,11 +51,9 @@ class Datapath:
         self._dispatcher.queued = self.queues.lengths
         self.lanes = LaneActivity(config)
         self._nothing: Sequence[DispatchFields | None] = (None,) * len(config.dispatch_ports)
-        self.sent: Sequence[DispatchFields | None] = self._nothing
-        self.dispatch: Sequence[DispatchFields | None] = self._nothing
         self.leaving: Sequence[DispatchFields] = ()
         self._leaving: Leaving = ()  # the same, with their ports and holders
-        self._arriving: Sequence[DispatchFields] = ()  # those of `sent`
+        self._sent: Leaving = ()  # those of the cycle before
         self._addresses = Placement(config, stride)
         self._parts = Gathered(register_file, operands, self.queues, affine)
         self.observed = (
@@ -84,14 +82,13 @@ class Datapath:
             self.done = operands.completed(self.done)
         chosen = operands.choose()
         if chosen:
-            dispatch = self.dispatch = [*self._nothing]
             leaving, fields = self._leaving, self.leaving = [], []
             for port, index in chosen:
-                dispatch[port] = sent = self._dispatch(port, index)
+                sent = self._dispatch(port, index)
                 leaving.append((port, index, sent))
                 fields.append(sent)
         elif self.leaving:
-            self.dispatch, self._leaving, self.leaving = self._nothing, (), ()
+            self._leaving = self.leaving = ()
         if self.affine is not None:
             self.affine.settle()
 
@@ -111,8 +108,7 @@ class Datapath:
         operands.read()
         results = self._results(outside)
         register_file.write(operands.results(self.done, results) if self._store_acts else results)
-        self.sent = self.dispatch
-        self._arriving = self.leaving
+        self._sent = leaving
         for _, index, _ in leaving:
             operands.release(index)
         dispatcher.step(leaving, given)
@@ -126,7 +122,7 @@ class Datapath:
         """The results that their latches take, from the lanes and from outside: all except those whose latch is
         full."""
         cycle, results = self._dispatcher.cycle, None
-        for sent in self._arriving:
+        for _, _, sent in self._sent:
             if sent["op"] <= LAST_INTEGER:
                 self.integer[sent["pipe"]].enter(cycle, sent)
         if outside:
@@ -150,7 +146,7 @@ class Datapath:
     def quiet(self) -> bool:
         """Whether nothing happens in this cycle without an input."""
         cycle = self.operands.dispatcher.cycle
-        return (not self.leaving and self.register_file.quiet and self.operands.quiet and not self._arriving
+        return (not self.leaving and self.register_file.quiet and self.operands.quiet and not self._sent
                 and not any(cycle in finished for _, finished in self._results_of)
                 and (self.affine is None or self.affine.next_event() != self.affine.cycle))
 
@@ -214,6 +210,22 @@ class Datapath:
         return a, b, c
 
     # ------------------------------------------------------------------ observation
+
+    @property
+    def dispatch(self) -> Sequence[DispatchFields | None]:
+        """By dispatch port, the choice of this cycle."""
+        return self._by_port(self._leaving)
+
+    @property
+    def sent(self) -> Sequence[DispatchFields | None]:
+        """By dispatch port, the instruction at the port, chosen in the previous cycle."""
+        return self._by_port(self._sent)
+
+    def _by_port(self, leaving: Leaving) -> Sequence[DispatchFields | None]:
+        dispatch = [*self._nothing]
+        for port, _, fields in leaving:
+            dispatch[port] = fields
+        return dispatch
 
     @property
     def counts(self) -> Any:

@@ -9,7 +9,8 @@ from warploom.golden_model.activity import UNGATED, LaneMeter
 from warploom.golden_model.records import DispatchFields
 from warploom.golden_model.trivial import NONE, outcomes, packed
 
-_SLOTS = 3
+_ALL_COLUMNS = 3 * COLUMNS
+"""Columns of the operands of an instruction."""
 
 
 class LaneActivity:
@@ -32,7 +33,7 @@ class LaneActivity:
         """An instruction moves from its holder to the operand registers and lanes in this cycle; with gating, only the
         holder's `columns` of its operands."""
         if not self._gated:
-            self.operand_columns += COLUMNS * _SLOTS
+            self.operand_columns += _ALL_COLUMNS
             self.meter.dispatch(cycle, dispatch, UNGATED, 0)
             return
         self.operand_columns += sum(holder.columns)

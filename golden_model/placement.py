@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from warploom.arch.config import SmConfig
 from warploom.arch.layout import address, left, metadata_address, metadata_rows, rows_per_warp
@@ -24,19 +24,18 @@ class Entries:
     """Finds the metadata of a register in its table: its part, counted by group and bank, and its entry there."""
 
     def __init__(self, config: SmConfig) -> None:
-        self._banks, self._divided = config.banks, config.divides_metadata
+        self._banks, divided = config.banks, config.divides_metadata
         self.at: Callable[[Address], tuple[int, int, bool]] = (
-            self._of_group if self._divided else itemgetter(*map(Address._fields.index, ("bank", "row", "left"))))
+            self._of_group if divided else itemgetter(*map(Address._fields.index, ("bank", "row", "left"))))
         """Those of an address, and its side."""
+        self.of: Callable[[Any], tuple[int, int]] = self._of_result if divided else itemgetter("bank", "row")
+        """Those of the register that a result writes."""
 
     def _of_group(self, address: Address) -> tuple[int, int, bool]:
         return address.group * self._banks + address.bank, address.entry, address.left
 
-    def of(self, result: Result) -> tuple[int, int]:
-        """Those of the register that a result writes."""
-        if self._divided:
-            return result["group"] * self._banks + result["bank"], result["entry"]
-        return result["bank"], result["row"]
+    def _of_result(self, result: Result) -> tuple[int, int]:
+        return result["group"] * self._banks + result["bank"], result["entry"]
 
 
 class Placement(dict[int, Address]):

@@ -18,12 +18,8 @@ class Meter:
 
     def count(self, writes: Sequence[Write], reads: Sequence[Read]) -> None:
         """The requests granted in one cycle."""
-        if not writes and len(reads) == 1:  # often, and it shares nothing
-            width = reads[0].width
-            self.operands += 1
-            self.collector_writes += 1
-            self.sub_bank_reads += width
-            self.slices += width
+        if len(reads) == 1 and len(writes) < 2:  # often
+            self._count_one(writes, reads[0])
             return
         enabled: dict[int, int] = {}  # sub-banks, by bank
         for bank, _, width in writes:
@@ -36,6 +32,20 @@ class Meter:
         self.writes += len(writes)
         if reads:
             self._count_reads(reads, enabled)
+
+    def _count_one(self, writes: Sequence[Write], read: Read) -> None:
+        """A read, and at most one write."""
+        bank, _, _, width = read
+        self.operands += 1
+        self.collector_writes += 1
+        self.slices += width
+        for written, _, used in writes:
+            self.writes += 1
+            self.sub_bank_writes += used
+            if written == bank:
+                self.read_write += 1
+                width = min(width, SUB_BANKS - used)
+        self.sub_bank_reads += width
 
     def _count_reads(self, reads: Sequence[Read], enabled: dict[int, int]) -> None:
         written = tuple(enabled)

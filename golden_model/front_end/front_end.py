@@ -93,8 +93,8 @@ class FrontEnd:
 
     def issued(self, warp: Warp) -> None:
         """The end of the cycle in which the warp's next instruction issued."""
-        static, lanes = warp.next, warp.walk.lanes
-        entering, sources, again, holds = self._decisions.issued(warp)
+        static, lanes, decisions = warp.next, warp.walk.lanes, self._decisions
+        entering, sources, again, holds = decisions.issued(warp)
         if entering is not None:  # it reads these registers in the datapath
             warp.entered = True
             warp.block.in_flight += 1
@@ -112,7 +112,7 @@ class FrontEnd:
         if following is None:
             self._leave(warp)
         else:
-            self._await(warp, following, self._decisions.demand(warp, following))
+            self._await(warp, following, decisions.demand(warp, following))
 
     def answered(self) -> None:
         """The end of the cycle, after all that issued: hazards are cleared, and warps go back or turn."""

@@ -60,9 +60,10 @@ class Scoreboard:
             self._shared[warp][bit] += 1
         if self._tracks_reads:
             reads = self._reads[warp]
+            still_read = _STILL_READ
             for register in sources:
                 reads[register] += 1
-                pending |= _STILL_READ[register]
+                pending |= still_read[register]
         self._pending[warp] |= pending
         if memory:
             self._memory[warp] |= hazards.own

@@ -62,6 +62,7 @@ class SharedFile:
         self._of_client: list[Sequence[arbiter.Read]] = [()] * config.holders  # those that have ended among them
         self._left = [0] * config.holders  # of each client: how many have not ended
         self._writing: list[tuple[int, Result, Written]] = []  # of the latches that are granted
+        self._numbers = range(len(config.writers))
         self._none_done: list[Result | None] = [None] * len(config.writers)
         self._all_ready = [True] * len(config.writers)
         self._idle = self.arbiter.decide([None] * len(config.writers), ())
@@ -109,13 +110,9 @@ class SharedFile:
         return result["bank"], int(metadata.left), metadata.width
 
     def _granted_writes(self) -> list[tuple[int, Result, Written]]:
-        granted = []
-        for writer, grant in enumerate(self.decision.writes):
-            if grant:
-                latch, written = self.writeback.latches[writer], self.writeback.written[writer]
-                assert latch is not None and written is not None
-                granted.append((writer, latch, written))
-        return granted
+        writeback = self.writeback
+        held: Any = zip(self._numbers, writeback.latches, writeback.written, strict=False)  # faster than checked
+        return [*compress(held, self.decision.writes)]
 
     def writes(self) -> list[Write]:
         """The register writes of this cycle."""
@@ -172,15 +169,14 @@ class SharedFile:
     def write(self, results: Sequence[Result | None]) -> None:
         """Granted latches write; results enter."""
         writeback = self.writeback
-        if not writeback.held and not any(results):
-            return
         for _, latch, written in self._writing:
             self._store(latch, written)
         if writeback.held:
             writeback.leave(self.ready)
-        for writer, result in enumerate(results):
-            if result is not None:
-                writeback.enter(writer, result)
+        if any(results):
+            for writer, result in enumerate(results):
+                if result is not None:
+                    writeback.enter(writer, result)
 
     def _store(self, latch: Result, written: Written) -> None:
         bank = latch["bank"]
