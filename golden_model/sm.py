@@ -118,7 +118,7 @@ class Sm:
     @property
     def issuing(self) -> Sequence[Warp | Follower]:
         """The warps whose next instruction issues in this cycle; the second of a pair is a `Follower`."""
-        return [*self._picked, *self._seconds]
+        return [*self._picked, *self._seconds] if self._seconds else self._picked
 
     @property
     def ending(self) -> Sequence[Flight]:
@@ -168,7 +168,7 @@ class Sm:
         picked = self._picked = self.front_end.select(cycle, tags, datapath.operands, preferred)
         if self._has_pairs:
             self._seconds = self.front_end.seconds
-        attempts = self.decisions.attempts([*picked, *self._seconds]) if self._has_plug_in else ()
+        attempts = self.decisions.attempts(self.issuing) if self._has_plug_in else ()
         entering = self._entering = [*filter(_enters, picked)] if picked else ()
         issue, first_port = self._issues(cycle) if entering else ((), 0)
         results, given = self._outside(cycle)

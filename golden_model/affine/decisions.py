@@ -43,7 +43,7 @@ from warploom.golden_model.words import ALL_LANES
 _ATTEMPT, _PARTIAL, _RESULT, _EXPANSION, _DATAPATH = Way
 _LD, _SP, _AFFINE, _UNIFORM = Op.LD, Pipe.SP, Tag.AFFINE, Tag.UNIFORM
 
-_NOTHING = Issued()
+_NOTHING, _NONE_COMING = Issued(), dict[int, Tag]()
 
 ATTEMPTS = (_ATTEMPT, _PARTIAL)
 
@@ -236,13 +236,16 @@ class AffineDecisions:
 
     def answers(self) -> Sequence[Answer]:
         found = []
-        for warp, attempt in self._coming.pop(self._unit.cycle, ()):
-            if attempt in self._unanswered[warp.slot]:
-                register = attempt.holds & (1 << attempt.fields["dst"])
-                attempt.holds &= ~register
-                found.append(Answer(warp, register))
-        return found + [self._outcome(self._warps[outcome["warp"]], outcome)
-                        for outcome in self._outcomes if outcome is not None]
+        if self._coming:
+            for warp, attempt in self._coming.pop(self._unit.cycle, ()):
+                if attempt in self._unanswered[warp.slot]:
+                    register = attempt.holds & (1 << attempt.fields["dst"])
+                    attempt.holds &= ~register
+                    found.append(Answer(warp, register))
+        for outcome in self._outcomes:
+            if outcome is not None:
+                found.append(self._outcome(self._warps[outcome["warp"]], outcome))
+        return found
 
     def _outcome(self, warp: Warp, outcome: Mapping[str, int]) -> Answer:
         """What became of the warp's oldest attempt, whose result has been written."""
@@ -289,14 +292,16 @@ class AffineDecisions:
 
     def _plan(self, warp: Warp, static: Static, *, refused: bool) -> Plan:
         """Plan the warp's next instruction, `static`."""
-        coming = {attempt.fields["dst"]: _tag_of(attempt.plan) for attempt in self._unanswered[warp.slot]
-                  if attempt.fields["writes"]}
-        plan = self._planner.plan(self._registers, warp, static, coming, refused)
-        self._plans[warp.slot] = plan
-        bit = 1 << warp.slot
-        self._addressing &= ~bit
-        if self._is_addressed(static, plan):
-            self._addressing |= bit
+        slot, coming = warp.slot, _NONE_COMING
+        if self._unanswered[slot]:
+            coming = {attempt.fields["dst"]: _tag_of(attempt.plan) for attempt in self._unanswered[slot]
+                      if attempt.fields["writes"]}
+        plan = self._plans[slot] = self._planner.plan(self._registers, warp, static, coming, refused)
+        if self._has_address_slot:
+            bit = 1 << slot
+            self._addressing &= ~bit
+            if self._is_addressed(static, plan):
+                self._addressing |= bit
         return plan
 
     def _is_addressed(self, static: Static, plan: Plan) -> bool:

@@ -85,7 +85,7 @@ class Narrow:
 
     def __init__(self, config: SmConfig) -> None:
         self.mask_buffer, self._entries = MaskBuffer(config), Entries(config)
-        self.restore = width.restore
+        self.restore, self.fields = width.restore, width.fields_of
         self._sides = WarpSides() if config.stores_sides else None
         self._sided = config.alignment in (Alignment.REG, Alignment.WRITE)
 
@@ -94,9 +94,6 @@ class Narrow:
         a, b, c = sources
         return (read(*at(a)) if reads & 1 else NO_REGISTER, read(*at(b)) if reads & 2 else NO_REGISTER,
                 read(*at(c)) if reads & 4 else NO_REGISTER, read(*at(destination)) if fields["writes"] else NO_REGISTER)
-
-    def fields(self, metadata: Encoding) -> StoredFields:
-        return metadata.fields
 
     def of(self, fields: StoredFields) -> Encoding:
         return Encoding.of(fields)
@@ -212,7 +209,7 @@ class NarrowZeroMasked:
 
     def fields(self, metadata: Packed) -> StoredFields:
         zero = dict(zip(self._names, metadata.zero, strict=False))
-        return cast(StoredFields, {**metadata.encoding.fields, **zero})
+        return cast(StoredFields, {**width.fields_of(metadata.encoding), **zero})
 
     def of(self, fields: StoredFields) -> Packed:
         return Packed(Encoding.of(fields), _known(fields))

@@ -3,7 +3,7 @@
 Words are plain 1024-bit integers, lane l in bits 32l .. 32l + 31.
 """
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from warploom.arch.interfaces import ENCODING_FIELDS, pack
@@ -53,6 +53,12 @@ class Encoding(NamedTuple):
 
 
 _encoding = lru_cache(maxsize=None, typed=True)(Encoding)  # there are 16, and every result has two
+
+
+@cache
+def fields_of(encoding: Encoding) -> StoredFields:
+    """Its `fields`, in a dict that all share and nobody changes; there are 16."""
+    return encoding.fields
 
 
 class Stored(NamedTuple):

@@ -145,10 +145,7 @@ class Interleaved(_Rules):
 
     def known_zero(self, zero: Zero, encoding: Encoding) -> int:
         """The lanes that are known to be zero."""
-        if not self._across:
-            return zero.mask
-        granules = _known(zero, encoding)
-        return _LANES_OF[granules & granules >> 8 & granules >> 16 & granules >> 24]
+        return _known_lanes(zero, encoding) if self._across else zero.mask
 
 
 @lru_cache(maxsize=1 << 16)
@@ -235,6 +232,13 @@ def _known(zero: Zero, encoding: Encoding) -> int:
     """The granules, (g, k) in bit 8k + g, that are zero: those above the width unless the sign is 1."""
     below = _BELOW[encoding.width]
     return zero.mask & below | (0 if encoding.sign else ALL_LANES & ~below)
+
+
+@lru_cache(maxsize=1 << 16)
+def _known_lanes(zero: Zero, encoding: Encoding) -> int:
+    """The lanes of the groups of which all granules are zero."""
+    granules = _known(zero, encoding)
+    return _LANES_OF[granules & granules >> 8 & granules >> 16 & granules >> 24]
 
 
 def _columns(granules: int, left: bool) -> int:
