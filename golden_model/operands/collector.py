@@ -5,6 +5,7 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple, cast
 
 from warploom.arch.config import COLUMNS
+from warploom.golden_model.named import named
 from warploom.golden_model.placement import Address
 from warploom.golden_model.records import DispatchFields, IssueFields, StoredFields
 from warploom.golden_model.register_file.ports import Form, Metadata, Port, Read
@@ -186,12 +187,16 @@ def asking_of(form: Form) -> Asker:
     """The function that tells what the slots of the mask `waiting` ask, of registers in this form, for the executing
     lanes, if they matter. Cached, since warps come to the same instructions again."""
 
+    ports = form.ports
+
     @lru_cache(maxsize=1 << 14)
     def asking(waiting: int, lanes: int, sources: tuple[Address, ...], metadata: tuple[Metadata, ...]) -> Asking:
         needed = form.needed(lanes, metadata)
-        reads = [(form.ports(sources[slot], metadata[slot]), Read(slot, sources[slot], metadata[slot], needed[slot]))
-                 for slot in SLOTS_OF[waiting]]
-        return Asking(needed, sums_of([mask.bit_count() for mask in needed]), reads, requests_of(waiting, reads))
+        each = zip(SLOTS, sources, metadata, needed, strict=True)  # the values of a `Read`
+        reads = [(ports(read[1], read[2]), named(Read, read)) for read in each if waiting >> read[0] & 1]
+        a, b, c = needed
+        sums = sums_of((a.bit_count(), b.bit_count(), c.bit_count()))
+        return named(Asking, (needed, sums, reads, requests_of(waiting, reads)))
 
     return asking
 
@@ -210,7 +215,7 @@ def requests_of(waiting: int, reads: Sequence[tuple[Sequence[Port], Read]]) -> R
                     continue
                 port = free[0]
             found[port] = read
-    return Requests(found, conflict)
+    return named(Requests, (found, conflict))
 
 
 class Collector(WholeSlots):
