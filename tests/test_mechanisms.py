@@ -64,7 +64,7 @@ def test_settings_are_those_of_a_configuration(mechanism: Mechanism) -> None:
 
 def test_every_choice_of_a_configuration_is_a_switch() -> None:
     choices = {name for name, parameter in PARAMETERS.items() if parameter.choices}
-    assert choices == {*SWITCHES, "window_delay"}, "which adds no mechanism: windows have two forms"
+    assert choices == {*SWITCHES, "read_arbiter", "window_delay"}, "which choose between two forms of one part"
     assert SMALL.with_settings([*OFF]) == SMALL
 
 
