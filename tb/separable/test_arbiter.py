@@ -1,7 +1,7 @@
 """Bench of the separable arbiter: hardware against `warploom.golden_model.separable.arbiter`, with the checks of the
 other one; and the example of docs/contract/register_file.md."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import cocotb
 import pytest
@@ -10,9 +10,8 @@ from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms.baseline import TWO_SP
 from warploom.arch.mechanisms.separable import SETTING
 from warploom.tb import runner
-from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise
-from warploom.tb.codec import join
-from warploom.tb.test_arbiter import CYCLES, ArbiterCheck, points, stimuli
+from warploom.tb.bench import Checker, Coverage, Observation, Ports, exercise
+from warploom.tb.test_arbiter import CYCLES, ArbiterCheck, points, served, stimuli
 
 LOST = "a bank is idle because its collector took another one"
 
@@ -49,23 +48,7 @@ async def random_requests(dut: cocotb.handle.SimHandleBase) -> None:
 @cocotb.test()
 async def a_selection_is_lost(dut: cocotb.handle.SimHandleBase) -> None:
     """Bank 0 selects collector 1, which takes bank 3; a wavefront would grant bank 0 to collector 2."""
-    ports, checker = Ports(dut), Checker(minimum=len(GRANTS))
-    pending = {(bank, collector) for bank, row in enumerate(REQUESTS) for collector in row}
-    expected = iter(GRANTS)
-
-    def requests() -> Iterator[Stimulus]:
-        while pending:
-            yield {"read_request": join([sum(1 << c for b, c in pending if b == bank) for bank in range(4)], 4)}
-
-    def check(seen: Observation) -> None:
-        rows = ports.codecs["read_grant"].array(seen["read_grant"])
-        granted = {(bank, c) for bank, row in enumerate(rows) for c in range(4) if row >> c & 1}
-        checker.equal("grants", granted, next(expected))
-        pending.difference_update(granted)
-
-    await exercise(ports, requests(), check, checker, partial=True)
-    checker.equal("cycles left over", list(expected), [])
-    checker.finish()
+    await served(dut, REQUESTS, GRANTS)
 
 
 @pytest.mark.rtl
