@@ -40,7 +40,8 @@ from warploom.golden_model.trace import NONE, Traced
 from warploom.golden_model.words import ALL_LANES
 
 # To look up a member of an enumeration costs as much as three calls.
-_ATTEMPT, _PARTIAL, _RESULT, _EXPANSION, _DATAPATH = Way
+_ATTEMPT, _PARTIAL, _RESULT = Way.ATTEMPT, Way.PARTIAL, Way.RESULT
+_EXPANSION, _DATAPATH = Way.EXPANSION, Way.DATAPATH
 _LD, _SP, _AFFINE, _UNIFORM = Op.LD, Pipe.SP, Tag.AFFINE, Tag.UNIFORM
 
 _NOTHING, _NONE_COMING = Issued(), dict[int, Tag]()

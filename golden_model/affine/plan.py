@@ -33,7 +33,7 @@ class Way(Enum):
 
 
 # To look up a member of an enumeration costs as much as three calls.
-_ATTEMPT, _PARTIAL, _RESULT, _EXPANSION, _DATAPATH = Way
+_ATTEMPT, _PARTIAL, _EXPANSION, _DATAPATH = Way.ATTEMPT, Way.PARTIAL, Way.EXPANSION, Way.DATAPATH
 _S2R, _APART = Op.S2R, (Space.SHARED, Space.LOCAL)
 
 
