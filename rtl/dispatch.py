@@ -17,8 +17,8 @@ from warploom.rtl.select import lowest, merge
 
 
 class Dispatcher(wiring.Component):
-    """Selects, each cycle, one of the instructions in the collectors that are for the pipes of a dispatch port. Of the
-    collectors the address slot is one more.
+    """Selects, each cycle, one of the instructions for the pipes of a dispatch port. Collectors here are those of the
+    sets of these pipes, and address slots (`SmConfig.holders_of`).
 
     A pipe is busy for k - 1 cycles after a dispatch with initiation interval k. An instruction of a pipe with credits
     needs one. Others need the write-back slot `latency` cycles ahead, from a shift register of slots that are taken,
@@ -56,7 +56,8 @@ class Dispatcher(wiring.Component):
         self._sharing = next(iter(self._served.values())).sharing
         self.is_shared = self._sharing is not Sharing.OWN
         self._one_first = self._sharing in (Sharing.STATIC, Sharing.FAIR)
-        count, schedulers = config.holders, data.ArrayLayout(index_bits(config.schedulers), config.holders)
+        self._count = count = len(config.holders_of(port))
+        schedulers = data.ArrayLayout(index_bits(config.schedulers), count)
         pipes = self._served.values()
         super().__init__({
             **({} if config.has_window else {"older": In(data.ArrayLayout(count, count))}),
@@ -76,7 +77,7 @@ class Dispatcher(wiring.Component):
         m.d.comb += timing.eq(merge(self.select, self.timing))
         waiting = {number: self._waiting(m, number) for number in self._served}
         accepted = [self._accepted(m, number, mask, timing) for number, mask in waiting.items()]
-        available = Signal(self._config.holders)
+        available = Signal(self._count)
         m.d.comb += available.eq(self.ready & reduce(or_, accepted))
         if self._config.has_window:
             self._select_next(m, available)
@@ -87,7 +88,7 @@ class Dispatcher(wiring.Component):
 
     def _waiting(self, m: Module, number: int) -> Signal:
         """The collectors whose instruction, if they hold one, is for a pipe."""
-        waiting = Signal(self._config.holders, name=f"{self._served[number].name}_waiting")
+        waiting = Signal(self._count, name=f"{self._served[number].name}_waiting")
         m.d.comb += waiting.eq(Cat(pipe == number for pipe in self.pipe))
         return waiting
 
@@ -111,17 +112,18 @@ class Dispatcher(wiring.Component):
     def _select_oldest(self, m: Module, available: Value, in_order: list[Signal], ages: list[Value]) -> None:
         """Select the oldest of the ready instructions whose pipe accepts them; if one scheduler goes first, its
         oldest, found while the scheduler is. `in_order`: the instructions for each pipe of SFU or MEM."""
-        eligible = Signal(self._config.holders)
+        eligible = Signal(self._count)
         first = self._of_scheduler(m, eligible)
+        has_one_head = len(self._served) == len(in_order) == 1 and not self.is_shared  # at most one is eligible
         for c, older in enumerate(ages):
             before = older
             if self.is_shared:
                 before &= Cat(scheduler == self.scheduler[c] for scheduler in self.scheduler)
             same_pipe = reduce(or_, (Mux(mask[c], mask, 0) for mask in in_order), Const(0, 1)) & self.busy
-            rivals = before if self._one_first else older
+            rivals = eligible & (before if self._one_first else older)
             m.d.comb += [
                 eligible[c].eq(available[c] & ~(same_pipe & before).any()),
-                self.select[c].eq(first[c] & ~(eligible & rivals).any()),
+                self.select[c].eq(eligible[c] if has_one_head else first[c] & ~rivals.any()),
             ]
 
     def _of_scheduler(self, m: Module, eligible: Value) -> Value:

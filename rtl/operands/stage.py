@@ -40,7 +40,8 @@ class DispatchStage(wiring.Component):
 
     Members
     -------
-    offer, address : the offers of each collector and, if there are any, each address slot (`warploom.rtl.ports.offer`).
+    offer, address : the offers of the collectors whose instructions may leave here (`SmConfig.holders_of`) and, for
+        memory, of each address slot (`warploom.rtl.ports.offer`).
     slots : with compact slots, those of each offered instruction, those of address slots last.
     older, credit_sfu, ..., queued_sp, ... : inputs of the dispatcher: ages and states of pipes
         (`warploom.rtl.dispatch.Dispatcher`).
@@ -52,13 +53,15 @@ class DispatchStage(wiring.Component):
         self._config, self._with_probe = config, probe
         self._name = list(config.dispatch_ports)[port]
         self.dispatcher = Dispatcher(config=config, port=port)
+        self.numbers = config.holders_of(port)
+        collectors = sum(number < config.collectors for number in self.numbers)
+        addresses = len(self.numbers) - collectors
         members = self.dispatcher.signature.members
         self.known = [name for name in members if name.startswith(("older", "credit_", "queued_"))]
         super().__init__({
-            "offer": In(ports.offer(config)).array(config.collectors),
-            **({"address": In(ports.offer(config, stores=False)).array(config.address_slots)}
-               if config.address_slots else {}),
-            **({"slots": In(PREPARED_SLOTS).array(config.holders)} if config.has_compact_slots else {}),
+            "offer": In(ports.offer(config)).array(collectors),
+            **({"address": In(ports.offer(config, stores=False)).array(addresses)} if addresses else {}),
+            **({"slots": In(PREPARED_SLOTS).array(len(self.numbers))} if config.has_compact_slots else {}),
             **{name: members[name] for name in self.known},
             "dispatch": Out(ports.dispatch(config)),
             **({"operand_columns": Out(column_masks(SLOTS))} if probe else {}),
@@ -69,7 +72,7 @@ class DispatchStage(wiring.Component):
         self._sp_pipes = len(ports.sp_pipes(config))
         serves_lanes = any(pipe.dispatch_port == port for pipe in ports.sp_pipes(config))
         self.trivial_detector = TrivialDetector() if config.has_zero_mask and serves_lanes else None
-        self._holders = [*self.offer, *(self.address if config.address_slots else [])]
+        self.holders = [*self.offer, *(self.address if addresses else [])]
         self._select = self.dispatcher.select
         self.compact = Signal(PREPARED_SLOTS, name="sent_slots", reset_less=True)  # beside the operand registers
 
@@ -94,7 +97,7 @@ class DispatchStage(wiring.Component):
         """Connect the offers to the dispatcher, and its selection."""
         dispatcher = self.dispatcher
         m.d.comb += [getattr(dispatcher, name).eq(getattr(self, name)) for name in self.known]
-        for h, holder in enumerate(self._holders):
+        for h, holder in enumerate(self.holders):
             m.d.comb += [
                 dispatcher.busy[h].eq(holder.busy),
                 dispatcher.ready[h].eq(holder.ready),
@@ -107,11 +110,11 @@ class DispatchStage(wiring.Component):
 
     def observe(self) -> Shown:
         """Whether an instruction is selected, its holder, and its tag."""
-        selected = Cat(holder.dispatched for holder in self._holders)
+        selected = Cat(holder.dispatched for holder in self.holders)
         return {
             "valid": selected.any(),
-            "collector": merge(selected, range(len(self._holders))),
-            "tag": merge(selected, [holder.held.tag for holder in self._holders]),
+            "collector": merge(selected, self.numbers),
+            "tag": merge(selected, [holder.held.tag for holder in self.holders]),
         }
 
     def _take_instruction(self, m: Module) -> dict[str, Signal]:
@@ -120,9 +123,9 @@ class DispatchStage(wiring.Component):
         valid = Signal(name="dispatch_valid")
         control = Signal(CONTROL, name="dispatch_control", reset_less=True)
         m.d.sync += [valid.eq(self._select.any()), control.eq(decode(m, self._chosen("op"), self._chosen("modifiers")))]
-        taken = {name: self._taken(m, name, [holder.held[name] for holder in self._holders])
+        taken = {name: self._taken(m, name, [holder.held[name] for holder in self.holders])
                  for name, _ in held_layout(self._config)}
-        taken["collector"] = self._taken(m, "collector", range(len(self._holders)))
+        taken["collector"] = self._taken(m, "collector", self.numbers)
         m.d.comb += [
             sent.valid.eq(valid),
             self.dispatch.control.eq(control),
@@ -183,7 +186,7 @@ class DispatchStage(wiring.Component):
         """The columns of an operand register that take an operand at the end of the cycle."""
         if not self._config.gates_columns:
             return self._select.any().replicate(COLUMNS)
-        return merge(self._select, [holder.needed[slot] for holder in self._holders])
+        return merge(self._select, [holder.needed[slot] for holder in self.holders])
 
     def _find_trivial(self, m: Module, detector: TrivialDetector, taken: dict[str, Signal],
                       operands: Iterable[tuple[Value, Value]]) -> None:
@@ -202,7 +205,7 @@ class DispatchStage(wiring.Component):
 
     def _chosen(self, name: str) -> Value:
         """A field of the instruction selected in this cycle."""
-        return merge(self._select, [holder.held[name] for holder in self._holders])
+        return merge(self._select, [holder.held[name] for holder in self.holders])
 
     def _of_selected(self, values: Sequence[ValueLike]) -> Value:
         """A value of the holder selected in this cycle. Address slots may be omitted, as they come last."""

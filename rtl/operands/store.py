@@ -61,7 +61,7 @@ class OperandStore(wiring.Component):
         self.placers = [] if config.renames else [Placer(config=config) for _ in range(count)]
         self._ports = list(config.dispatch_ports)
         self.stages = [DispatchStage(config=config, port=port, probe=probe) for port in range(len(self._ports))]
-        self.departures = Departures(holders=config.holders, ports=len(self._ports))
+        self.departures = Departures(config=config)
         self.ages = None if config.has_window else AgeMatrix(holders=config.holders)
         self.collectors = (WindowCollectors if config.has_window else SlotCollectors)(config=config, probe=probe)
         super().__init__({
@@ -163,25 +163,30 @@ class OperandStore(wiring.Component):
         return Cat(placer.source, placer.destination)
 
     def _connect_offers(self, m: Module) -> None:
-        """Connect all offers to every dispatch port; an instruction leaves by one of them."""
-        stages, collectors = self.stages, self.collectors
-        offers = [(offered, [stage.offer[c] for stage in stages]) for c, offered in enumerate(collectors.offer)]
-        for port in range(self._config.address_slots):
-            offers.append((collectors.address[port], [stage.address[port] for stage in stages]))
-        for h, (offered, seen) in enumerate(offers):
-            shown = [name for name in offered.signature.members if name != "dispatched"]
-            m.d.comb += [getattr(offer, name).eq(getattr(offered, name)) for offer in seen for name in shown]
-            m.d.comb += [selected[h].eq(offer.dispatched)
-                         for selected, offer in zip(self.departures.selected, seen, strict=True)]
-            m.d.comb += offered.dispatched.eq(self.departures.dispatched[h])
+        """Connect the offers to the dispatch ports by which they may leave."""
+        slots = self.collectors.address if self._config.address_slots else []
+        offers = [*self.collectors.offer, *slots]
+        for stage, selected in zip(self.stages, self.departures.selected, strict=True):
+            for number, seen in zip(stage.numbers, stage.holders, strict=True):
+                shown = [name for name in seen.signature.members if name != "dispatched"]
+                m.d.comb += [getattr(seen, name).eq(getattr(offers[number], name)) for name in shown]
+                m.d.comb += selected[number].eq(seen.dispatched)
+        for offered, leaves in zip(offers, self.departures.dispatched, strict=True):
+            m.d.comb += offered.dispatched.eq(leaves)
 
     def _connect_dispatch(self, m: Module, name: str, stage: DispatchStage) -> None:
         """Connect ages, credits and queues to a dispatch port, and its instruction."""
         if self._config.has_compact_slots:
-            m.d.comb += [stage.slots[h].eq(slots) for h, slots in enumerate(self.collectors.slots)]
+            m.d.comb += [slots.eq(self.collectors.slots[number])
+                         for number, slots in zip(stage.numbers, stage.slots, strict=True)]
         for known in stage.known:
-            m.d.comb += getattr(stage, known).eq(self.ages.older if known == "older" else getattr(self, known))
+            m.d.comb += getattr(stage, known).eq(self._older(stage) if known == "older" else getattr(self, known))
         connect(m, stage.dispatch, flipped(getattr(self, name)))
+
+    def _older(self, stage: DispatchStage) -> Value:
+        """The order of issue among the holders of a dispatch port."""
+        rows = [self.ages.older[number] for number in stage.numbers]
+        return Cat(row[number] for row in rows for number in stage.numbers)
 
     def _connect_windows(self, m: Module, collectors: WindowCollectors) -> None:
         """Connect results to the windows, and their evictions to the register file."""

@@ -2,7 +2,7 @@
 
 import dataclasses
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from warploom.arch.fg_simt.sizes import Sizes
 from warploom.arch.isa import Pipe, TimingClass
@@ -97,6 +97,14 @@ class DerivedSizes(SmFields):
     def holders(self) -> int:
         """The number of holders, in which instructions wait for dispatch: collectors, and address slots after them."""
         return self.collectors + self.address_slots
+
+    def holders_of(self, port: int) -> tuple[int, ...]:
+        """The numbers of the holders whose instructions leave by a dispatch port: the collectors of the sets of its
+        pipes, and for memory the address slots."""
+        kinds = {pipe.kind for pipe in self.pipes if pipe.dispatch_port == port}
+        sets = sorted({self.collector_set(kind) for kind in kinds})
+        slots = range(self.collectors, self.holders) if Pipe.MEM in kinds else ()
+        return (*chain.from_iterable(self.collector_sets[number] for number in sets), *slots)
 
     @property
     def scheduler_warps(self) -> int:
