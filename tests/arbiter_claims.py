@@ -24,6 +24,7 @@ from warploom.rtl import verilog
 from warploom.rtl.arbiter import Arbiter
 from warploom.rtl.bypass.arbiter import RotatingArbiter, RotatingCoalescingArbiter
 from warploom.rtl.coalescing.arbiter import CoalescingArbiter, Read
+from warploom.rtl.coalescing.separable_arbiter import SeparableCoalescingArbiter
 from warploom.rtl.separable.arbiter import SeparableArbiter
 from warploom.synth import yosys
 
@@ -52,7 +53,8 @@ class YieldingArbiter(RotatingCoalescingArbiter):
 
 
 ROTATING = (RotatingArbiter, RotatingCoalescingArbiter, YieldingArbiter)
-SLICED = (CoalescingArbiter, RotatingCoalescingArbiter, YieldingArbiter)
+SEPARABLE = (SeparableArbiter, SeparableCoalescingArbiter)
+SLICED = (CoalescingArbiter, SeparableCoalescingArbiter, RotatingCoalescingArbiter, YieldingArbiter)
 """Arbiters that grant sub-banks and slices."""
 
 
@@ -227,10 +229,10 @@ TWO_SP = ("schedulers=2", "sp.result_queue=2", "pipes.sp.copy=sp2", "sp2.write_p
 TURNS = {"two paths": TWO_SP, "three paths": (*TWO_SP, "sfu.write_path=2", "mem.write_path=3")}
 """Settings with write paths that take turns."""
 
-ARBITERS = (Arbiter, SeparableArbiter, CoalescingArbiter, *ROTATING)
+ARBITERS = (Arbiter, CoalescingArbiter, *SEPARABLE, *ROTATING)
 CLAIMED = [(arbiter, claim) for arbiter in ARBITERS for claim in CLAIMS
            if (claim != "slices_follow" or arbiter in SLICED)
-           and (claim != "never_idle" or arbiter is not SeparableArbiter)]
+           and (claim != "never_idle" or arbiter not in SEPARABLE)]
 
 
 Maker = Callable[..., Any]

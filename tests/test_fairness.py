@@ -15,9 +15,11 @@ from warploom.rtl.arbiter import Arbiter
 from warploom.rtl.bypass import arbiter as bypass
 from warploom.rtl.bypass.arbiter import RotatingCoalescingArbiter
 from warploom.rtl.coalescing import arbiter as coalescing
+from warploom.rtl.coalescing import separable_arbiter as separable_coalescing
 from warploom.rtl.coalescing.arbiter import CoalescingArbiter, Read
 from warploom.rtl.separable import arbiter as separable
 from warploom.tb.bypass.mutants import Hasty, Stuck, Unseeing
+from warploom.tb.coalescing import separable_mutants as separable_coalescing_mutants
 from warploom.tb.mutants import Unturned
 from warploom.tb.separable import mutants as separable_mutants
 
@@ -152,6 +154,7 @@ class StuckInOrder(RotatingCoalescingArbiter):
     *(pytest.param(*broken, marks=pytest.mark.long) for broken in [
         (Unrotated, "bound"), (Unordered, "turn"), (LeftFirst, "turn"), (Overwritten, "disjoint"), (Stuck, "bound"),
         (separable_mutants.Stuck, "turn"), (separable_mutants.Generous, "disjoint"),
+        (separable_coalescing_mutants.Stuck, "bound"), (separable_coalescing_mutants.Trusting, "disjoint"),
         (StuckInOrder, "turn"), (StuckInOrder, "bound"), (Unseeing, "disjoint"),
         (partial(Hasty, yields=True), "disjoint")]),
 ])
@@ -165,7 +168,7 @@ def test_broken_diagonal_is_refuted(tmp_path: Path, arbiter: type, monkeypatch: 
     def skip(m: Module, diagonal: Signal, size: int) -> None:
         m.d.sync += diagonal.eq(diagonal + 2)
 
-    for module in (baseline, coalescing, bypass, separable):
+    for module in (baseline, coalescing, bypass, separable, separable_coalescing):
         monkeypatch.setattr(module, "advance", skip)
     prover = Prover(tmp_path, arbiter, 2, 3)
     assert not any(prover.holds(claim) for claim in ("stays_legal", *LEMMAS))

@@ -1,7 +1,7 @@
 """`CoalescingArbiter`: requests compete for sub-banks and slices (docs/contract/register_file.md; [RADAIDEH],
 Fig. 3.16b)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -50,6 +50,9 @@ class Held(NamedTuple):
 
 NOTHING_HELD = Held({}, ())
 
+Match = Callable[[Sequence[Read], int, int], list[Read]]
+"""Grants some of the reads that overlap no first write of a path, by the priority diagonal and their number."""
+
 _ROOM = 8
 """Bits of a bank, or of a collector port, in a `_Resources` number."""
 
@@ -94,15 +97,18 @@ class _Resources:
 
 class CoalescingArbiter:
     """Grants sub-banks and slices once a cycle: writes first, then reads by a wrapped wavefront whose cells have a
-    right and a left request. The only state is the priority diagonal and the turns of the write paths, of which the
-    first `rotating` ones take turns."""
+    right and a left request, or as `match` does. The only state is the priority diagonal and the turns of the write
+    paths, of which the first `rotating` ones take turns."""
 
     def __init__(
-        self, banks: int, collectors: int, alignment: Alignment, paths: WritePaths, rotating: int = 1
+        self, banks: int, collectors: int, alignment: Alignment, paths: WritePaths, rotating: int = 1,
+        *, match: Match | None = None,
     ) -> None:
         self.size = max(banks, collectors)
         self.diagonal = 0
         self._turns, self._idle = Turns(paths, rotating), (False,) * sum(map(len, paths))
+        self._match = match
+        self._grant = self._wavefront if match is None else partial(self._matched, match)
         self.observed = ("diagonal", *self._turns.observed)
         self._resources = _Resources(banks, collectors, alignment)
         # By diagonal: the position of a request. Cached, since they recur, and a call for each would take longer.
@@ -131,13 +137,25 @@ class CoalescingArbiter:
             written, used = self._write(writes, held, latched)
         else:
             written, used = self._idle, resources.unused
+        if self._match is not None:  # reads give way to refused writes, too
+            pending = [next(filter(None, (writes[writer] for writer in path)), None) for path in self._turns.order]
         if pending:
             for write in filter(None, pending):
                 used |= resources.of_write(write)
+        granted, refused, used = self._grant(reads, used)
+        unwritten, blocked = latched - written.count(True), 0
+        for read in refused:
+            blocked += used + resources.of_read(read) & resources.bank_guards > 0
+        conflicts = unwritten + blocked, len(refused) - blocked
+        return named(Decision, (written, tuple(granted), *conflicts, False))
+
+    def _wavefront(self, reads: Sequence[Read], used: int) -> tuple[list[Read], list[Read], int]:
+        """Grant, diagonal by diagonal, what fits. Returns the granted and the refused reads, and the resources in
+        use."""
         if len(reads) > 1:
             reads = sorted(reads, key=self._turn_of[self.diagonal])
         granted, refused = [], []
-        needs, guards = resources.of_read, resources.guards
+        needs, guards = self._resources.of_read, self._resources.guards
         for read in reads:
             after = used + needs(read)
             if after & guards:
@@ -145,11 +163,13 @@ class CoalescingArbiter:
             else:
                 granted.append(read)
                 used = after
-        unwritten, blocked = latched - written.count(True), 0
-        for read in refused:
-            blocked += used + resources.of_read(read) & resources.bank_guards > 0
-        conflicts = unwritten + blocked, len(refused) - blocked
-        return named(Decision, (written, tuple(granted), *conflicts, False))
+        return granted, refused, used
+
+    def _matched(self, match: Match, reads: Sequence[Read], used: int) -> tuple[list[Read], list[Read], int]:
+        """The same, by a match of the reads that overlap no write."""
+        needs, guards = self._resources.of_read, self._resources.guards
+        granted = match([read for read in reads if not used + needs(read) & guards], self.diagonal, self.size)
+        return granted, [read for read in reads if read not in granted], used + sum(map(needs, granted))
 
     def _write(self, writes: Sequence[Write | None], held: Held, latched: int) -> tuple[tuple[bool, ...], int]:
         """Grant, path by path, the first request if its sub-banks are free. There are so many requests. Returns the

@@ -11,6 +11,7 @@ from warploom.golden_model.activity import ColumnMeter
 from warploom.golden_model.coalescing import arbiter
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter
 from warploom.golden_model.coalescing.meter import Meter
+from warploom.golden_model.coalescing.separable_arbiter import sides_match_of
 from warploom.golden_model.coalescing.slow_arbiter import SlowCoalescingArbiter
 from warploom.golden_model.dual_bank import DualBank
 from warploom.golden_model.observation import Gathered
@@ -43,7 +44,8 @@ class SharedFile:
         self._slow = config.cmos_rows
         self.arbiter: CoalescingArbiter | SlowCoalescingArbiter
         self.arbiter = sided = CoalescingArbiter(
-            config.banks, config.collectors, config.alignment, config.write_paths, config.rotating_paths)
+            config.banks, config.collectors, config.alignment, config.write_paths, config.rotating_paths,
+            match=sides_match_of(config))
         if config.tfet_rows:
             self.arbiter = SlowCoalescingArbiter(sided, self._writes_slowly, self._reads_slowly)
         self._yielding = sided if config.yields_to_pending else None

@@ -55,7 +55,7 @@ class SlotRequests(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        filled = self._filled(m, self._request(m))
+        filled = self._request(m)
         m.d.comb += self.ready.eq(self.present.all())  # no slot of a free collector is present
         m.d.sync += [
             self.arriving.eq(filled),
@@ -77,21 +77,19 @@ class SlotRequests(wiring.Component):
         return held
 
     def _request(self, m: Module) -> Value:
-        """Make the requests; the slots that are granted stop waiting. Returns their mask."""
-        granted = []
+        """Make the requests; the slots that are granted stop waiting. Returns those that are filled: they and the slots
+        that repeat their registers. What a grant fills is found before it, as grants come late."""
+        filled, repeats = [], self._held(m, "repeats")
         for bank, side in product(range(self._config.banks), range(ports.accesses(self._config))):
             waiting = self.waiting[bank][side]
             m.d.comb += self.request[bank][side].eq(waiting.any())
             if self._config.has_sides:
                 m.d.comb += self.mask[bank][side].eq(of_lowest(waiting, list(self.parts)))
-            granted.append(lowest(waiting) & self.grant[bank][side].replicate(SLOTS))
-            m.d.sync += waiting.eq(waiting & ~granted[-1])
-        return reduce(or_, granted)
-
-    def _filled(self, m: Module, granted: Value) -> Value:
-        """The slots that are granted, with those that repeat their registers."""
-        repeats = self._held(m, "repeats")
-        return Cat(granted[slot] | (repeats[slot] & granted).any() for slot in range(SLOTS))
+            granted, requested = self.grant[bank][side].replicate(SLOTS), lowest(waiting)
+            fills = requested | Cat((repeats[slot] & requested).any() for slot in range(SLOTS))
+            filled.append(fills & granted)
+            m.d.sync += waiting.eq(waiting & ~(requested & granted))
+        return reduce(or_, filled)
 
 
 def of_lowest(slots: Value, values: Sequence[Value]) -> Value:

@@ -13,6 +13,7 @@ from warploom.rtl.bank import Bank
 from warploom.rtl.bypass.arbiter import RotatingArbiter, RotatingCoalescingArbiter
 from warploom.rtl.coalescing.arbiter import CoalescingArbiter
 from warploom.rtl.coalescing.crossbar import SlicedCrossbar
+from warploom.rtl.coalescing.separable_arbiter import SeparableCoalescingArbiter
 from warploom.rtl.crossbar import Crossbar
 from warploom.rtl.dual_bank import DualBank
 from warploom.rtl.separable.arbiter import SeparableArbiter
@@ -63,11 +64,12 @@ def arbiter_of(config: SmConfig) -> Any:
     """The arbiter of a configuration: of banks that are requested as a whole or, with sides, by sub-banks."""
     sizes: Any = {"banks": config.banks, "collectors": config.collectors, "paths": config.write_paths,
                   "rotating": config.rotating_paths}
+    is_separable = config.read_arbiter is ReadArbiter.SEPARABLE
     if config.has_sides and config.has_window:
         arbiter: Any = RotatingCoalescingArbiter(**sizes, yields=config.yields_to_pending)
     elif config.has_sides:
-        arbiter = CoalescingArbiter(**sizes)
-    elif config.read_arbiter is ReadArbiter.SEPARABLE:
+        arbiter = (SeparableCoalescingArbiter if is_separable else CoalescingArbiter)(**sizes)
+    elif is_separable:
         arbiter = SeparableArbiter(**sizes)
     else:
         arbiter = (RotatingArbiter if config.has_window else Arbiter)(**sizes, ports=config.bank_ports)

@@ -11,6 +11,7 @@ from warploom.arch.interfaces import SIDES, index_bits
 from warploom.arch.mechanisms import Alignment
 from warploom.golden_model.byte_order import sub_bank_mask
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter, Decision, Read, Write
+from warploom.golden_model.coalescing.separable_arbiter import sides_match_of
 from warploom.tb import pipes, runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.coalescing.pairs import Pairs
@@ -35,7 +36,7 @@ class Matrix:
         self.banks, self.collectors = config.banks, config.collectors
         self.writers, self.paths, self.rotating = config.writers, config.write_paths, config.rotating_paths
         self.cells = list(product(range(self.banks), (RIGHT, LEFT), range(self.collectors)))
-        self.yields = config.yields_to_pending
+        self.yields, self.match = config.yields_to_pending, sides_match_of(config)
         self._bank_bits = index_bits(config.banks)
 
     def stimulus(self, writes: Sequence[Write | None], reads: Iterable[Read], other_masks: int = 0,
@@ -106,7 +107,8 @@ class ArbiterCheck:
 
     def __init__(self, matrix: Matrix, checker: Checker, coverage: Coverage) -> None:
         self._matrix, self._checker, self._coverage = matrix, checker, coverage
-        self._model = CoalescingArbiter(matrix.banks, matrix.collectors, Alignment.REG, matrix.paths, matrix.rotating)
+        self._model = CoalescingArbiter(matrix.banks, matrix.collectors, Alignment.REG, matrix.paths, matrix.rotating,
+                                        match=matrix.match)
         self._waiting = WaitingWrites(matrix.paths, matrix.rotating)
 
     def __call__(self, seen: Observation) -> None:

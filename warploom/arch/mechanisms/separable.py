@@ -4,7 +4,7 @@ it is the alternative to the wavefront of [RADAIDEH] for request matrices of man
 from enum import StrEnum
 
 from warploom.arch.mechanisms.bypassing import Bypass
-from warploom.arch.mechanisms.coalescing import Coalescing
+from warploom.arch.mechanisms.coalescing import Alignment, Coalescing
 from warploom.arch.mechanisms.descriptor import ARBITER, Conflict, Core, Mechanism, Needs, Runs, Unit
 
 
@@ -24,28 +24,35 @@ SEPARABLE = Mechanism(
     conflicts=tuple(
         Conflict("read_arbiter", KIND, name, values, f"{reason}; use read_arbiter = wavefront")
         for name, values, reason in (
-            ("coalescing", tuple(kind for kind in Coalescing if kind is not Coalescing.OFF),
-             "requests for parts of a bank are matched by a wavefront only"),
+            ("coalescing", tuple(kind for kind in Coalescing if kind not in (Coalescing.OFF, Coalescing.ON)),
+             "registers in one entry are matched by a wavefront only"),
+            ("alignment", (Alignment.IDEAL, Alignment.UPPER_BOUND), "a bound of coalescing has no sides to select by"),
             ("bypass", tuple(kind for kind in Bypass if kind is not Bypass.OFF),
              "a window or cache has an arbiter of its own"),
             ("tfet_rows", tuple(range(1, 4097)), "an access of two cycles holds its bank and its collector"),
             ("bank_ports", (2,), "banks have one port"))),
     units=(
         Unit("SeparableArbiter", "warploom.rtl.separable.arbiter.SeparableArbiter", ARBITER, needs=ON),
+        Unit("SeparableCoalescingArbiter",
+             "warploom.rtl.coalescing.separable_arbiter.SeparableCoalescingArbiter", ARBITER,
+             needs=(*ON, ("coalescing", (Coalescing.ON,)))),
     ),
     cores=(
         Core("separable", (SETTING, "collectors=5")),
         Core("separable sets", (SETTING, "schedulers=2", "issue_ports=2", "collectors=5", "sfu_collectors=1",
                                 "mem_collectors=2", "gating=cross_lane"), is_long=True),
+        Core("separable coalescing", (SETTING, "coalescing=on", "collectors=5", "gating=cross_lane"), is_long=True),
     ),
     runs=(
         Runs("small", (SETTING, "collectors=5")),
+        Runs("small", (SETTING, "coalescing=on", "alignment=write", "collectors=5")),
         Runs("gtx480", (SETTING,)),
+        Runs("gtx480", (SETTING, "coalescing=on")),
         Runs("narrow", (SETTING, "affine=abm", "gating=in_lane")),
     ),
     is_on=ON,
     words=("", "separable allocator"),
-    bugs=("warploom.tb.separable.mutants.MUTANTS",),
-    names=("SEPARABLE", "SeparableArbiter"),
+    bugs=("warploom.tb.separable.mutants.MUTANTS", "warploom.tb.coalescing.separable_mutants.MUTANTS"),
+    names=("SEPARABLE", "SeparableArbiter", "SeparableCoalescingArbiter"),
     folders=("separable",),
 )
