@@ -10,7 +10,7 @@ from warploom.arch.pipes import WritePaths
 from warploom.rtl.arbiter import advance, first_requests, grant_slices
 from warploom.rtl.coalescing.arbiter import grant_masked_writes, sub_bank_ports
 from warploom.rtl.rotate import first_from, starts
-from warploom.rtl.select import merge_many
+from warploom.rtl.select import merge, merge_many
 from warploom.rtl.sizes import check_positive
 
 _SIDES = range(len(SIDES))
@@ -59,12 +59,17 @@ class SeparableCoalescingArbiter(wiring.Component):
     def _competing(self, m: Module, bank: int, side: int) -> Signal:
         """The requests of one side of a bank that overlap no write. It may be refused: its grant would come late."""
         competing = Signal(len(self._collectors), name=f"competing_{bank}_{side}")
-        firsts = first_requests(self.write_request, self._paths)
-        written = Cat(firsts[writer] & (of_write == bank) for writer, of_write in enumerate(self.write_bank))
+        written = self._written(bank)
         for collector, mask in enumerate(self.read_mask[bank][side]):
-            overlaps = Cat((of_write & mask).any() for of_write in self.write_mask)
-            m.d.comb += competing[collector].eq(self.read_request[bank][side][collector] & ~(overlaps & written).any())
+            request = self.read_request[bank][side][collector]
+            m.d.comb += competing[collector].eq(request & ~(mask & written).any())
         return competing
+
+    def _written(self, bank: int) -> Value:
+        """The sub-banks of a bank that the first writes of paths request."""
+        firsts = first_requests(self.write_request, self._paths)
+        return merge(Cat(firsts[writer] & (of_write == bank) for writer, of_write in enumerate(self.write_bank)),
+                     self.write_mask)
 
     def _first(self, m: Module, name: str, rows: list[list[Value]]) -> list[list[Signal]]:
         """For each side of each row, its first column in the order of the priority diagonal."""

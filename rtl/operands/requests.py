@@ -56,15 +56,12 @@ class SlotRequests(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         filled = self._request(m)
+        present = Mux(self.take, self.plan.constant, Mux(self.dispatched, 0, self.present))
         m.d.comb += self.ready.eq(self.present.all())  # no slot of a free collector is present
-        m.d.sync += [
+        m.d.sync += [  # nothing arrives when an instruction leaves or is taken, so what comes late needs no priority
             self.arriving.eq(filled),
-            self.present.eq(self.present | (self.arriving if self._config.arrival_delay else filled)),
+            self.present.eq(present | (self.arriving if self._config.arrival_delay else filled)),
         ]
-        with m.If(self.dispatched):
-            m.d.sync += self.present.eq(0)
-        with m.If(self.take):
-            m.d.sync += [self.waiting.eq(self.plan.requests), self.present.eq(self.plan.constant)]
         if self._config.has_sides:
             m.d.comb += self.parts.eq(self._held(m, "parts"))
         return m
@@ -88,7 +85,7 @@ class SlotRequests(wiring.Component):
             granted, requested = self.grant[bank][side].replicate(SLOTS), lowest(waiting)
             fills = requested | Cat((repeats[slot] & requested).any() for slot in range(SLOTS))
             filled.append(fills & granted)
-            m.d.sync += waiting.eq(waiting & ~(requested & granted))
+            m.d.sync += waiting.eq(Mux(self.take, self.plan.requests[bank][side], waiting) & ~(requested & granted))
         return reduce(or_, filled)
 
 

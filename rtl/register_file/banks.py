@@ -18,6 +18,7 @@ from warploom.rtl import ports
 from warploom.rtl.observation import Shown, gather, probe_port, show
 from warploom.rtl.register_file.access import Access, SidedAccess, SingleAccess
 from warploom.rtl.register_file.columns import columns_of, written_columns
+from warploom.rtl.register_file.granted import GrantedRead
 from warploom.rtl.select import merge
 from warploom.rtl.shared import module_name, share
 from warploom.rtl.slow_arbiter import is_slow
@@ -45,6 +46,9 @@ class Banks(wiring.Component):
         self._config, self._with_probe = config, probe
         self._enables = ports.write_enables(config)
         self.access = (SidedAccess if config.has_sides else SingleAccess)(config, poison=probe)
+        self._fields = [name for name, _ in ports.read_fields(config)]
+        self.granted = [[GrantedRead(config=config) for _ in range(ports.accesses(config))]
+                        for _ in range(config.banks)]
         super().__init__({
             "write": In(ports.write(config)),
             "read": In(ports.read(config)).array(config.collectors),
@@ -60,6 +64,7 @@ class Banks(wiring.Component):
         for name, unit in units.items():
             m.submodules[name] = share(platform, module_name(type(unit).__name__), unit)
         self._connect_requests(m)
+        self._select_granted(m, platform)
         for b, bank in enumerate(access.banks):
             self._connect_bank(m, b, bank)
         if self._config.renames:
@@ -108,6 +113,15 @@ class Banks(wiring.Component):
             slow = arbiter.read_slow[b][side] if self._config.has_sides else arbiter.read_slow[b]
             m.d.comb += slow[c].eq(is_slow(self._config, read.row[b][side]))
 
+    def _select_granted(self, m: Module, platform: object) -> None:
+        """For each access of each bank, select the read that is granted it."""
+        for b, side in product(*self._accesses()):
+            unit = self.granted[b][side]
+            m.submodules[f"granted_{b}_{side}"] = share(platform, "granted_read", unit, clocked=False)
+            m.d.comb += unit.grant.eq(self.access.grants[b][side])
+            for asked, read in zip(unit.reads, self.read, strict=True):
+                m.d.comb += [asked[name].eq(getattr(read, name)[b][side]) for name in self._fields]
+
     def _accesses(self) -> tuple[range, range]:
         """Numbers of banks, and of the accesses of each."""
         return range(self._config.banks), range(ports.accesses(self._config))
@@ -123,8 +137,7 @@ class Banks(wiring.Component):
             self.access.crossbar.read_data[b].eq(bank.read_data),
         ]
         if self._config.gates_columns:
-            sides = range(ports.accesses(self._config))
-            m.d.comb += bank.columns.eq(reduce(or_, (self._asked("columns", b, side) for side in sides)))
+            m.d.comb += bank.columns.eq(reduce(or_, (unit.granted["columns"] for unit in self.granted[b])))
 
     def _uses(self, b: int, access: Access, name: str) -> Iterator[Value]:
         """The values of a port of an access, of the write and of the read that may use it; zero without."""
@@ -132,19 +145,15 @@ class Banks(wiring.Component):
         if access.writes:
             yield self.write.access[b][number]["enable" if name == "write" else name]
         if access.reads and name != "write":
-            yield self.access.grants[b][number].any() if name == "enable" else self._asked(name, b, number)
+            yield self.access.grants[b][number].any() if name == "enable" else self.granted[b][number].granted[name]
 
     def _release(self, m: Module) -> None:
         """Show in the next cycle the rows of granted reads that are their last ones."""
         for b, side in product(*self._accesses()):
             m.d.sync += [
-                self.released[b][side].valid.eq(self._asked("release", b, side)),
-                self.released[b][side].row.eq(self._asked("row", b, side)),
+                self.released[b][side].valid.eq(self.granted[b][side].granted["release"]),
+                self.released[b][side].row.eq(self.granted[b][side].granted["row"]),
             ]
-
-    def _asked(self, name: str, b: int, side: int) -> Value:
-        """The request of the collector that is granted an access of a bank; zero without a grant."""
-        return merge(self.access.grants[b][side], [getattr(read, name)[b][side] for read in self.read])
 
     # ------------------------------------------------------------------ for a bench
 
