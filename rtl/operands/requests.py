@@ -14,6 +14,7 @@ from warploom.rtl import ports
 from warploom.rtl.interfaces import SLOTS
 from warploom.rtl.operands.plan import plan_layout
 from warploom.rtl.select import lowest
+from warploom.rtl.shared import share
 
 
 class SlotRequests(wiring.Component):
@@ -55,7 +56,7 @@ class SlotRequests(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        filled = self._request(m)
+        filled = self._request(m, platform)
         present = Mux(self.take, self.plan.constant, Mux(self.dispatched, 0, self.present))
         m.d.comb += self.ready.eq(self.present.all())  # no slot of a free collector is present
         m.d.sync += [  # nothing arrives when an instruction leaves or is taken, so what comes late needs no priority
@@ -73,20 +74,49 @@ class SlotRequests(wiring.Component):
             m.d.sync += held.eq(self.plan[name])
         return held
 
-    def _request(self, m: Module) -> Value:
+    def _request(self, m: Module, platform: object) -> Value:
         """Make the requests; the slots that are granted stop waiting. Returns those that are filled: they and the slots
-        that repeat their registers. What a grant fills is found before it, as grants come late."""
-        filled, repeats = [], self._held(m, "repeats")
+        that repeat their registers."""
+        filling, repeats = FilledSlots(config=self._config), self._held(m, "repeats")
+        m.submodules.filling = share(platform, "filled_slots", filling, clocked=False)
+        m.d.comb += filling.grant.eq(self.grant)
         for bank, side in product(range(self._config.banks), range(ports.accesses(self._config))):
             waiting = self.waiting[bank][side]
             m.d.comb += self.request[bank][side].eq(waiting.any())
             if self._config.has_sides:
                 m.d.comb += self.mask[bank][side].eq(of_lowest(waiting, list(self.parts)))
             granted, requested = self.grant[bank][side].replicate(SLOTS), lowest(waiting)
-            fills = requested | Cat((repeats[slot] & requested).any() for slot in range(SLOTS))
-            filled.append(fills & granted)
+            repeating = Cat((repeats[slot] & requested).any() for slot in range(SLOTS))
+            m.d.comb += filling.fills[bank][side].eq(requested | repeating)
             m.d.sync += waiting.eq(Mux(self.take, self.plan.requests[bank][side], waiting) & ~(requested & granted))
-        return reduce(or_, filled)
+        return filling.filled
+
+
+class FilledSlots(wiring.Component):
+    """Combinational: the slots that grants fill. A module of its own for synthesis: what a grant fills is known early,
+    and not to be mapped behind it.
+
+    Members
+    -------
+    grant : those of `warploom.rtl.ports.read`.
+    fills : for each access of each bank, the slots that its grant fills.
+    filled : the slots that are filled.
+    """
+
+    def __init__(self, *, config: SmConfig) -> None:
+        self._accesses = range(ports.accesses(config))
+        super().__init__({
+            "grant": In(ports.read(config).members["grant"].shape),
+            "fills": In(plan_layout(config)["requests"].shape),
+            "filled": Out(SLOTS),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.d.comb += self.filled.eq(reduce(or_, (
+            Mux(self.grant[bank][side], fills, 0)
+            for bank, of_bank in enumerate(self.fills) for side, fills in enumerate(of_bank))))
+        return m
 
 
 def of_lowest(slots: Value, values: Sequence[Value]) -> Value:
