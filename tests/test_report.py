@@ -545,6 +545,7 @@ def without(key: str) -> str:
 @pytest.mark.parametrize(("text", "message"), [
     ("", "not JSON: Expecting value"), ("[" * 100_000, "not JSON: "), ("[]", "not a document of warploom evaluate"),
     ('{"verb": "run"}', "not a document of warploom evaluate"), ("NaN", "not JSON: NaN is no number"),
+    ("1e999", "not JSON: 1e999 is no number"),
     (json.dumps({**EVALUATED, "schema": 1}), "schema 1: this version reads 2; run the experiment again"),
     (json.dumps({**EVALUATED, "documents": {}}), "a document of several experiments: give the documents that it names"),
     (without("experiment"), "not as docs/json.md describes it: Object missing required field `experiment`"),
@@ -575,6 +576,9 @@ SENSITIVE = {"figure": "Fig. 3.21", "published": "-", "ours": 1.0, "assumption":
     *(({"runs": {"bfs": {"wid_off": {**STATISTICS, "stalls": {"war": count}}}}}, "$.runs[...][...].stalls[...]`")
       for count in (None, "x")),
     ({"runs": {"bfs": {"wid_off": {**STATISTICS, "source_widths": [1]}}}}, "$.runs[...][...].source_widths`"),
+    ({"configuration": {"pipes": [{}]}}, "`name` - at `$.configuration.pipes[0]`"),
+    ({"configuration": {"sm": {"pipes": [{"name": "sp", "classes": {"int": 1}}]}}},
+     "$.configuration.sm.pipes[0].classes[...]`"),
 ])
 def test_a_wrong_type_inside_a_document(change: dict[str, Any], key: str, tmp_path: Path,
                                         capsys: pytest.CaptureFixture[str]) -> None:
@@ -583,6 +587,14 @@ def test_a_wrong_type_inside_a_document(change: dict[str, Any], key: str, tmp_pa
     assert main(["report", str(path), "--out", str(tmp_path / "report.html")]) == 1
     error = capsys.readouterr().err
     assert error.startswith(f"warploom: error: {path}: not as docs/json.md") and key in error
+
+
+@pytest.mark.parametrize("table", ["calibration", "combinations", "by_sm", "averages", "code"])
+def test_a_table_without_its_columns(table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text(json.dumps({**EVALUATED, table: [{}]}))
+    assert main(["report", str(path), "--out", str(tmp_path / "report.html")]) == 1
+    assert "coalescing: a table is not as docs/json.md describes it: KeyError(" in capsys.readouterr().err
 
 
 def test_what_an_assumption_carries(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ Keys that are not named here are ignored, and figures that a document lacks are 
 """
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -143,10 +144,25 @@ class Run(msgspec.Struct):
     destination_widths: Widths
 
 
-class Runs(msgspec.Struct):
-    """The runs of a document, by workload and setting."""
+class Pipe(msgspec.Struct):
+    """What is used of a pipe: its name, and latency and interval by timing class."""
+
+    name: str
+    classes: dict[str, tuple[int, int]] = {}
+
+
+class Machine(msgspec.Struct):
+    """What is used of a configuration: pipes, for a GPU those of its SMs."""
+
+    pipes: list[Pipe] = []
+    sm: "Machine | None" = None
+
+
+class Used(msgspec.Struct):
+    """The parts of a document that are kept as they are: runs, by workload and setting, and the configuration."""
 
     runs: dict[str, dict[str, Run]] = {}
+    configuration: Machine | None = None
 
 
 class Document(msgspec.Struct):
@@ -217,7 +233,8 @@ class Document(msgspec.Struct):
 def read(path: Path) -> Document:
     """The document in a file. Raises `DocumentError`, and `OSError`."""
     try:
-        return checked(json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse), str(path))
+        text = path.read_text(encoding="utf-8")
+        return checked(json.loads(text, parse_constant=_refuse, parse_float=_finite), str(path))
     except (ValueError, RecursionError) as error:  # RecursionError: brackets nested too deeply
         raise DocumentError(f"{path}: not JSON: {shorten(str(error))}") from None
 
@@ -233,10 +250,15 @@ def checked(document: Mapping[str, Any], where: str) -> Document:
         raise DocumentError(f"{where}: a document of several experiments: give the documents that it names")
     named = {"experiment": SWEEP, **document} if document["verb"] == SWEEP else document
     try:
-        msgspec.convert(named, Runs)
+        msgspec.convert(named, Used)
         return msgspec.convert(named, Document)
     except msgspec.ValidationError as error:
         raise DocumentError(f"{where}: not as docs/json.md describes it: {error}") from None
+
+
+def _finite(number: str) -> float:
+    """A number, if it is not too large for one: Python would read infinity."""
+    return value if math.isfinite(value := float(number)) else _refuse(number)
 
 
 def _refuse(constant: str) -> float:

@@ -10,7 +10,7 @@ from plotly.offline import get_plotlyjs
 
 from warploom.evaluation.published import Published
 from warploom.pages import charts, costs, listed, panels, rendering
-from warploom.pages.document import SWEEP, Document, checked
+from warploom.pages.document import SWEEP, Document, DocumentError, checked
 from warploom.pages.links import experiment_command, run_commands
 from warploom.pages.panels import AVERAGE, Panel
 
@@ -50,7 +50,7 @@ def write(documents: Sequence[Mapping[str, Any]], path: Path) -> None:
 
 
 def write_checked(documents: Sequence[Document], path: Path) -> None:
-    """Write the report of documents. Raises `OSError`."""
+    """Write the report of documents. Raises `DocumentError` and `OSError`."""
     parts = [_part(slug, document) for slug, document in zip(_slugs(documents), documents, strict=True)]
     overview = _points(parts)
     data = {
@@ -67,6 +67,14 @@ def write_checked(documents: Sequence[Document], path: Path) -> None:
 
 
 def _part(slug: str, document: Document) -> Part:
+    """A document's part of the page. Raises `DocumentError` for a table without what is drawn of it."""
+    try:
+        return _drawn(slug, document)
+    except (LookupError, TypeError, ValueError) as error:
+        raise DocumentError(f"{slug}: a table is not as docs/json.md describes it: {error!r}") from None
+
+
+def _drawn(slug: str, document: Document) -> Part:
     title = rendering.TITLES.get(document.experiment, document.experiment.replace("_", " ").capitalize())
     if slug != document.experiment:
         title += f", {slug.removeprefix(f'{document.experiment}-')}"
