@@ -1,15 +1,18 @@
 """`warploom evaluate fg_simt`: programs on the engine, beside the published table."""
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from warploom.arch.errors import ExecutionError
 from warploom.cli import main
 from warploom.evaluation import fg_simt
 from warploom.evaluation.cached import Sized
 from warploom.evaluation.fg_simt import PUBLISHED, PUBLISHED_MIX, WORK, OnEngine
 from warploom.fg_simt.programs import NAMES
+from warploom.golden_model.fg_simt.engine import Finished
 
 FOUND = OnEngine(
     {"off": 200, "a": 160, "ab": 125, "abm": 100}, {"off": 400, "abm": 320},
@@ -48,6 +51,15 @@ def test_a_program() -> None:
     found = WORK.read(point, WORK.make(point))
     assert found.cycles["off"] > found.cycles["abm"] and found.cached["off"] > found.cycles["off"]
     assert found.row("conv")["instructions"] == 2112
+
+
+def test_a_program_that_computes_something_else_has_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    for found, message in ((Finished(0x0300_0004, (), 0, 0, Counter()), "has stopped, status 0x3000004"),
+                           (None, "'array_0' is not as functional execution leaves it")):
+        monkeypatch.setattr(fg_simt, "run", lambda contents, *_, found=found, **__: found or Finished(
+            0, contents, 0, 0, Counter()))
+        with pytest.raises(ExecutionError, match=message):
+            fg_simt.COUNTING.make(Sized("cmult", "tiny"))
 
 
 def test_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,11 +2,12 @@
 its L1."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
+from warploom.arch.errors import ExecutionError
 from warploom.arch.fg_simt.image import Image
 from warploom.arch.fg_simt.sizes import LINE
 from warploom.arch.l1 import WORD_BITS
@@ -15,11 +16,13 @@ from warploom.evaluation import cached
 from warploom.evaluation.cached import Sized
 from warploom.evaluation.figures import Groups
 from warploom.evaluation.metrics import share
-from warploom.fg_simt.images import Started, image
+from warploom.fg_simt.images import Started, arrays, image
 from warploom.fg_simt.programs import NAMES, started
 from warploom.golden_model.fg_simt import multicore
 from warploom.golden_model.fg_simt.cached_memory import CachedMemory
-from warploom.golden_model.fg_simt.engine import run
+from warploom.golden_model.fg_simt.engine import Finished, run
+from warploom.golden_model.fg_simt.memory import IdealMemory, Memory
+from warploom.golden_model.functional.executor import execute
 
 PUBLISHED = {
     "bfs": (17.1, 46, 46, 46, 45, 46, 4, 4, 1), "bilateral": (31.3, 1103, 1092, 1092, 1092, 3058, 8, 8, 0),
@@ -136,14 +139,30 @@ def _launched(point: Sized) -> list[Started]:
     return started(name, point.size)
 
 
-def _executed(contents: Image) -> Executed:
-    runs = {kind.value: run(contents, kind) for kind in Affine}
+def _run(
+    launched: Sequence[Started], contents: Image, kind: Affine, behind: Callable[[Image], Memory] = IdealMemory
+) -> Finished:
+    """The end of a run. Raises `ExecutionError` if a kernel stopped, or left other arrays than functional execution."""
+    finished, (program, launch) = run(contents, kind, behind=behind), launched[-1]
+    where = f"{program.source}: affine = {kind}"
+    if finished.status:
+        raise ExecutionError(f"{where}: the engine has stopped, status {finished.status:#x}")
+    expected = execute(program, launch, record=False).buffers
+    for name, array in arrays(finished.image, launch).items():
+        if array.tobytes() != expected[name].tobytes():
+            raise ExecutionError(f"{where}: {name!r} is not as functional execution leaves it")
+    return finished
+
+
+def _executed(launched: Sequence[Started], contents: Image) -> Executed:
+    runs = {kind.value: _run(launched, contents, kind) for kind in Affine}
     return Executed({kind: one.kernel_cycles for kind, one in runs.items()},
                     {kind: dict(one.counts) for kind, one in runs.items()})
 
 
 def _count(point: Sized) -> str:
-    return json.dumps(asdict(_executed(image(_launched(point)))))
+    launched = _launched(point)
+    return json.dumps(asdict(_executed(launched, image(launched))))
 
 
 def _counted(_: Sized, text: str) -> Executed:
@@ -153,8 +172,9 @@ def _counted(_: Sized, text: str) -> Executed:
 def _make(point: Sized) -> str:
     launched = _launched(point)
     contents = image(launched)
-    ideal = _executed(contents)
-    cached = {kind.value: run(contents, kind, behind=CachedMemory).kernel_cycles for kind in (Affine.OFF, Affine.ABM)}
+    ideal = _executed(launched, contents)
+    cached = {kind.value: _run(launched, contents, kind, CachedMemory).kernel_cycles
+              for kind in (Affine.OFF, Affine.ABM)}
     return json.dumps(asdict(OnEngine(ideal.cycles, cached, ideal.counts,
                                       sum(multicore.cycles(*one) for one in launched))))
 
