@@ -5,7 +5,9 @@ last cycles before the difference.
 """
 
 import contextlib
+import errno
 import json
+import os
 import shutil
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -17,6 +19,7 @@ from warploom import store
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError, warn
 from warploom.compiler.compile import compile_file
+from warploom.files import writing
 from warploom.kernels.launchfile import LaunchFile
 from warploom.tb import gtkwave, runner
 from warploom.tb.identity import identity
@@ -35,6 +38,9 @@ ENDED = "the bench came to its end"
 
 WINDOW = 100
 """Cycles of waveform before a difference."""
+
+ROOM = 1 << 26
+"""Bytes of the disk that a waveform leaves free: Verilator hangs if it cannot write one."""
 
 
 class LockstepError(AssertionError):
@@ -202,8 +208,16 @@ def _run(
 ) -> None:
     """One run of the bench, of each kernel to the end or for some cycles."""
     launches = [{"path": str(file.path.resolve()), "optimise": file.optimise} for file in files]
-    job = {JOB: json.dumps({"launches": launches, "cycles": cycles})}
+    room = 0 if waves_from is None else ROOM
+    need_room(folder, room)
+    job = {JOB: json.dumps({"launches": launches, "cycles": cycles, "room": room})}
     runner.simulate(made, folder, BENCH, seed, environment=job, waves_from=waves_from)
+
+
+def need_room(folder: Path, room: int) -> None:
+    """Raise `OSError` if fewer than `room` bytes are free on the disk of a folder."""
+    if room and shutil.disk_usage(folder).free < room:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
 
 
 def _read(folder: Path) -> list[dict[str, Any]]:
@@ -233,6 +247,17 @@ def _place(made: runner.Build, file: LaunchFile, seed: int) -> Path:
 
 def _keep_waveform(made: runner.Build, folder: Path, file: LaunchFile, waveform: Path) -> Path:
     """Move a run's waveform to a path, with a save file for GTKWave beside it."""
-    shutil.move(folder / f"waves.{made.waves}", waveform)
+    _move(folder / f"waves.{made.waves}", waveform)
     gtkwave.save(waveform, made.config, compile_file(file.ptx, file.entry, optimise=file.optimise), made)
     return waveform
+
+
+def _move(source: Path, target: Path) -> None:
+    """Move a file; to another disk as a whole or not at all."""
+    try:
+        source.replace(target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        with source.open("rb") as file, writing(target) as whole:
+            shutil.copyfileobj(file, whole)

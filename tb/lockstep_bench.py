@@ -6,6 +6,7 @@ they are before the inputs of the cycle are put on the ports: one trigger a cycl
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,18 +19,21 @@ from warploom.tb.bench import Driver, Ports
 from warploom.tb.difference import lanes_equal, port_equal
 from warploom.tb.identity import identity
 from warploom.tb.kernel_run import KernelRun
-from warploom.tb.lockstep import JOB, RESULT
+from warploom.tb.lockstep import JOB, RESULT, need_room
 from warploom.tb.shadow import Address, Form, Shadow
 
 
 class Simulated:
-    """The hardware in the simulator."""
+    """The hardware in the simulator. So many bytes of the disk have to stay free: `room`, 0 for any number."""
 
-    def __init__(self, ports: Ports) -> None:
+    def __init__(self, ports: Ports, room: int = 0) -> None:
         self.config, self.codecs = ports.config, ports.codecs
-        self._outputs = ports.outputs
-        self.drive = Driver(ports).drive
-        """Put the inputs of the cycle on the ports."""
+        self._outputs, self._driver, self._room = ports.outputs, Driver(ports), room
+
+    def drive(self, stimulus: Mapping[str, Any]) -> None:
+        """Put the inputs of the cycle on the ports. Raises `OSError` without room."""
+        need_room(Path.cwd(), self._room)
+        self._driver.drive(stimulus)
 
     def read(self, port: str) -> int:
         """What an output shows."""
@@ -60,7 +64,7 @@ async def kernels(dut: cocotb.handle.SimHandleBase) -> None:
         for launch in job["launches"]:
             outcomes.append({"found": None})
             file = replace(load(launch["path"]), optimise=launch["optimise"])
-            run = KernelRun(Simulated(ports), file)
+            run = KernelRun(Simulated(ports, job["room"]), file)
             outcomes[-1] = run.outcome
             run.outcome["identity"] = identity(ports.config, file, seed)
             await ports.reset()

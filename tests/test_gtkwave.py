@@ -1,10 +1,13 @@
 """GTKWave save files: every line is a field of a port, its texts are right, and the wave has its signals."""
 
+import errno
 import json
+import os
 import random
 import re
 from collections import Counter
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 from gtkw_file import Shown, read
@@ -20,8 +23,9 @@ from warploom.kernels.launchfile import load
 from warploom.kernels.library import kernel
 from warploom.rtl import verilog
 from warploom.running import run
-from warploom.tb import gtkwave
+from warploom.tb import gtkwave, lockstep, runner
 from warploom.tb.codec import Codec
+from warploom.tb.lockstep import LockstepError
 from warploom.tb.runner import Build
 from warploom.verbs.bench import ON
 
@@ -147,6 +151,40 @@ class Wave:
                             self.cycles.append(dict(values))
                         if name in wanted:
                             values[name] = int(value.removeprefix("b"), 2)
+
+
+@pytest.mark.rtl
+@pytest.mark.xdist_group("baseline")
+def test_a_wave_needs_room_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """Before the run, and in each cycle: Verilator would wait for itself if it could not write."""
+    path, room = tmp_path / "add.toml", 1 << 62
+    path.write_text(LAUNCH.format(ptx=kernel("vector_add").ptx))
+    monkeypatch.setattr(lockstep, "ROOM", room)
+    made, wave = runner.build(SmConfig.preset("small"), "Datapath"), {"record": tmp_path / "run.vcd"}
+    with pytest.raises(OSError, match="No space left on device"):
+        lockstep._compare(made, [load(path)], seed, **wave)
+    monkeypatch.setattr(lockstep, "need_room", lambda *_: None)
+    with pytest.raises(LockstepError, match=r"the bench itself failed in cycle 0 .*No space left on device"):
+        lockstep._compare(made, [load(path)], seed, **wave)
+
+
+def test_a_wave_on_another_disk_is_whole_or_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(source: BinaryIO, target: BinaryIO) -> None:
+        target.write(source.read(1))
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def elsewhere(source: Path, target: Path) -> Path:
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+
+    source, target = tmp_path / "waves.vcd", tmp_path / "run.vcd"
+    source.write_text("wave")
+    monkeypatch.setattr(Path, "replace", elsewhere)
+    lockstep._move(source, target)
+    assert target.read_text() == "wave"
+    monkeypatch.setattr(lockstep.shutil, "copyfileobj", full)
+    with pytest.raises(OSError, match=r"run\.vcd"):
+        lockstep._move(source, target)
+    assert target.read_text() == "wave" and len([*tmp_path.iterdir()]) == 2
 
 
 @pytest.mark.long
