@@ -128,6 +128,9 @@ MUTANTS = (
     _threads("ignores that planes of 32 threads have one z",
              lambda o, m: {"walked": o.inner.walked | ((o.special == Special.TID_Z) & (o.block.block_x == 16)
                                                  & (o.block.block_y == 2))}),
+    _threads("takes planes of 16 threads for planes of 32",
+             lambda o, m: {"walked": o.inner.walked & ~((o.special == Special.TID_Z)
+                                                      & ((o.block.block_x * o.block.block_y)[:4] == 0))}),
     _shared_loads("ignores the highest bit of the tag", lambda o, m: {"number": o.number[:-1]}),
     _shared_loads("ignores the lowest bit of the place", lambda o, m: {"number": o.number & ~1}),
     _shared_loads("is never invalid", lambda o, m: {"invalidate": Const(0)}),

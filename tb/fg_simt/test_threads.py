@@ -22,7 +22,7 @@ KERNELS = 120
 SPECIALS = tuple(sorted(READABLE))
 WALK = 32
 SHAPES = ((96, 1, 1), (50, 1, 1), (32, 3, 2), (64, 1, 2), (8, 8, 1), (5, 7, 3), (16, 2, 4), (16, 6, 3), (1, 1, 40),
-          (1, 9, 1), (8, 12, 2), (31, 1, 2))
+          (1, 9, 1), (8, 12, 2), (31, 1, 2), (8, 2, 4), (16, 3, 2))
 
 POINTS = ("no warp", "a part of a warp", "walk", "a plane of 32 threads", "another block in y", "another block in z",
           "stopped walk", "another row of a block")
