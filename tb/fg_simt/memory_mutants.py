@@ -18,6 +18,7 @@ from warploom.rtl.fg_simt.sender import Sender
 from warploom.rtl.fg_simt.store_data import StoreData
 from warploom.rtl.fg_simt.vector_lines import VectorLines
 from warploom.rtl.rotate import first_from
+from warploom.rtl.select import lowest, merge_many
 from warploom.tb.fg_simt import test_coalesce, test_memory_unit
 from warploom.tb.fg_simt.eight_lanes import LANES
 from warploom.tb.l1.mutants import Change, changed, in_part
@@ -99,6 +100,13 @@ def _crowded(config: SmConfig) -> wiring.Component:
     return made
 
 
+def _last_port(outstanding: Any, m: Module) -> None:
+    """Of several errors that of the last port counts."""
+    last = lowest(outstanding.errors[::-1])[::-1]
+    entry = merge_many(last, list(outstanding._chosen))
+    m.d.comb += outstanding.failed.eq(merge_many(entry, [each.instruction.pc for each in outstanding._entries]))
+
+
 MUTANTS = (
     _coalescer("takes consecutive addresses in a ring", _in_a_ring),
     _coalescer("sees lanes that do not execute", _all_lanes),
@@ -127,6 +135,7 @@ MUTANTS = (
     _outstanding("brings only eight elements of a line", lambda part, m: m.d.comb.__iadd__(part._rest.eq(0))),
     _unit("does not rotate elements", lambda unit, m: m.d.comb.__iadd__(m.submodules.rotation.lane.eq(0))),
     _unit("reports the last fault", _last_fault),
+    _outstanding("reports the error of the last port", _last_port),
     _unit("lets lanes with a fault access memory", lambda unit, m: m.d.comb.__iadd__(
         m.submodules.queue.row.execute.eq(unit.arriving.row.execute))),
 )

@@ -7,6 +7,7 @@ stops kernels.
 import random
 from collections import deque
 from collections.abc import Iterator
+from itertools import cycle
 from typing import Any
 
 import cocotb
@@ -29,7 +30,7 @@ from warploom.tb.fg_simt.accesses import Memory, random_access
 from warploom.tb.fg_simt.eight_lanes import GROUPS, LANES, ROWS, WIDE_PORT
 
 BENCH = "warploom.tb.fg_simt.test_memory_unit"
-CYCLES = 9000
+CYCLES = 20000
 NAMES = {**{lane: f"narrow__{lane}" for lane in range(LANES)}, WIDE_PORT: "wide"}
 RESPONSES = {port: name.replace("narrow", "narrow_response").replace("wide", "wide_response")
              for port, name in NAMES.items()}
@@ -38,7 +39,8 @@ POINTS = ("no entry is free", "eight rows", "a narrow row waits for wide ones", 
           "lanes of a row wait", "wide store", "atomic", "no lane executes", "five lines", "lines with holes",
           "eight ports answer", "fault of lanes", "access beside a fault", "fault of an answer", "faults of both",
           "stopped while a request waits", "stopped in a vector load", "stopped between lines of a vector load",
-          "four loads wait", "a load ends while another comes")
+          "a vector load is the first one after that", "stopped as a row with the first fault comes",
+          "errors of several instructions", "four loads wait", "a load ends while another comes")
 
 
 class Outside:
@@ -133,31 +135,50 @@ class Bench:
         self._stopped = False  # nobody counts freed rows between a discard and the next kernel
         self._faults = self._errors = 0.0
         self._faulty = False  # the row that has come in the cycle before has lanes with a fault
+        self._cut = False  # nothing has issued since a stop between lines of a vector load
 
     def stimuli(self) -> Iterator[Stimulus]:
         """Phases without faults, then a kernel that is stopped, again and again."""
         issues, ends = busy(self._rng, 0.6), busy(self._rng, 0.5)
+        endings = cycle((  # shares of lanes and of answers with a fault, and when to stop if not at random
+            (0.3, 0.0, self._is_first_fault), (0.3, 0.0, None), (0.5, 0.1, None), (0.0, 0.1, None), (0.0, 1e-3, None),
+            (0.0, 1e-3, None), (0.0, 0.0, self._is_between_lines)))
         while self._cycle < CYCLES:
             self._faults, self._errors = 0.0, 0.0
             for _ in range(self._rng.randrange(200)):
                 yield self._inputs(issues=next(issues), ends=next(ends))
-            self._faults, self._errors = self._rng.choice(((0.3, 0.0), (0.0, 0.1), (0.5, 0.1), (0.0, 0.0)))
-            for _ in range(self._rng.randrange(120)):
+            self._faults, self._errors, stops = next(endings)
+            for _ in range(self._rng.randrange(200)):
+                if stops is not None and stops():
+                    break
                 yield self._inputs(issues=next(issues), ends=next(ends))
-            yield self._inputs(issues=next(issues), discard=1)
+            self._cut = self._is_between_lines()
+            yield self._inputs(issues=not self._cut and next(issues), discard=1)
             self._loads.waiting.clear()
             self._rows.clear()
             while not self._model.is_quiet():
                 yield self._inputs()
             yield self._inputs(clear=1)
 
+    def _is_between_lines(self) -> bool:
+        """Whether some lines of a vector load have been sent, and another one is to begin."""
+        row = self._model._first
+        if row is None or row.offers or row.access.micro.kind is not Kind.VECTOR:
+            return False
+        return len(row.threads) < int(np.count_nonzero(row.access.lanes.executing))
+
+    def _is_first_fault(self) -> bool:
+        """Whether a row with a fault comes in this cycle, and there was none."""
+        row = self._rows.get(self._cycle)
+        return row is not None and any(row["cause"].values()) and self._model.fault is self._model._found is None
+
     def _inputs(self, *, issues: bool = False, ends: bool = False, discard: int = 0, clear: int = 0) -> Stimulus:
         row = self._rows.pop(self._cycle, None)
         self._read = self._loads.read()
         entry, group, _ = self._read or (0, 0, None)
         faulty, self._faulty = self._faulty, row is not None and any(row["cause"].values())
-        everywhere = self._rng.random() < (0.8 if faulty else 0.02)
-        errors = 1.0 if faulty and everywhere else self._errors
+        everywhere = self._rng.random() < (0.8 if faulty else 0.05)
+        errors = 1.0 if everywhere and (faulty or self._errors) else self._errors
         made = {**self._outside.stimulus(everywhere=everywhere, errors=errors),
                 "place": GROUPS * entry + group, "discard": discard, "clear": clear,
                 "arrive": int(row is not None), "arriving": row or 0, **(self._issue() if issues else {})}
@@ -168,6 +189,8 @@ class Bench:
     def _issue(self) -> Stimulus:
         """A memory instruction, if there is room for it."""
         new = random_access(self._rng, faults=self._faults)
+        while self._cut and not new.is_vector:
+            new = random_access(self._rng, faults=self._faults)
         if self._cycle < self._free or not self._model.takes(1 if new.is_vector else GROUPS):
             return {}
         if new.loads and self._loads.is_full:
@@ -177,6 +200,8 @@ class Bench:
         self._free = self._cycle + len(rows)
         self._rows |= {self._cycle + 2 + number: row for number, row in enumerate(rows)}
         self._issued = new, entry
+        self._hit("a vector load is the first one after that", self._cut)
+        self._cut = False
         return {"issue": 1, "issued": {"loads": int(new.loads), "vector": int(new.is_vector), "entry": entry}}
 
     # ------------------------------------------------------------ checks
@@ -264,12 +289,17 @@ class Bench:
         hit("a load ends while another comes", self._read is not None and answers)
         if first is not None:
             self._count_row(seen, first, full=full)
-        bad = any(self._ports.codecs[f"{name}__payload"].unpack(seen[f"{name}__payload"])["error"] for name in answers)
+        bad = [port for port, name in RESPONSES.items() if name in answers
+               and self._ports.codecs[f"{name}__payload"].unpack(seen[f"{name}__payload"])["error"]]
+        culprits = {model._pending[port][0][0].access for port in bad}
         lanes = model._found is not None
         clean = model.fault is None
         hit("fault of an answer", clean and bad)
         hit("fault of lanes", clean and lanes)
         hit("faults of both", clean and bad and lanes)
+        hit("errors of several instructions", clean and len(culprits) > 1)
+        hit("stopped as a row with the first fault comes",
+            seen["discard"] and clean and self._faulty and not bad and not lanes)
 
     def _count_row(self, seen: Observation, row: golden.Row, *, full: bool) -> None:
         hit, begun, access = self._hit, bool(row.offers), row.access
@@ -293,8 +323,7 @@ class Bench:
             hit("lines with holes", len(threads) <= max(threads) - min(threads) and len(lines) > 1)
         hit("stopped while a request waits", seen["discard"] and begun)
         hit("stopped in a vector load", seen["discard"] and begun and vector and row.threads)
-        hit("stopped between lines of a vector load", seen["discard"] and not begun and vector
-            and len(row.threads) < np.count_nonzero(access.lanes.executing))
+        hit("stopped between lines of a vector load", seen["discard"] and self._is_between_lines())
 
 
 @cocotb.test()
