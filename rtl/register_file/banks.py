@@ -1,7 +1,6 @@
 # amaranth: UnusedElaboratable=no
 """The banks of a register file, with their arbiter and crossbar."""
 
-from collections.abc import Iterator
 from functools import reduce
 from itertools import product
 from operator import or_
@@ -13,12 +12,12 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import COLUMNS, SmConfig
-from warploom.arch.interfaces import BANK_PORTS
+from warploom.arch.interfaces import BANK_PORTS, read_fields
 from warploom.rtl import ports
 from warploom.rtl.observation import Shown, gather, probe_port, show
 from warploom.rtl.register_file.access import Access, SidedAccess, SingleAccess
+from warploom.rtl.register_file.access_select import AccessSelect
 from warploom.rtl.register_file.columns import columns_of, written_columns
-from warploom.rtl.register_file.granted import GrantedRead
 from warploom.rtl.select import merge
 from warploom.rtl.shared import module_name, share
 from warploom.rtl.slow_arbiter import is_slow
@@ -46,8 +45,8 @@ class Banks(wiring.Component):
         self._config, self._with_probe = config, probe
         self._enables = ports.write_enables(config)
         self.access = (SidedAccess if config.has_sides else SingleAccess)(config, poison=probe)
-        self._fields = [name for name, _ in ports.read_fields(config)]
-        self.granted = [[GrantedRead(config=config) for _ in range(ports.accesses(config))]
+        self._fields = [name for name, _ in read_fields(config)]
+        self.selects = [[AccessSelect(config=config) for _ in range(ports.accesses(config))]
                         for _ in range(config.banks)]
         super().__init__({
             "write": In(ports.write(config)),
@@ -64,7 +63,7 @@ class Banks(wiring.Component):
         for name, unit in units.items():
             m.submodules[name] = share(platform, module_name(type(unit).__name__), unit)
         self._connect_requests(m)
-        self._select_granted(m, platform)
+        self._select(m, platform)
         for b, bank in enumerate(access.banks):
             self._connect_bank(m, b, bank)
         if self._config.renames:
@@ -113,11 +112,11 @@ class Banks(wiring.Component):
             slow = arbiter.read_slow[b][side] if self._config.has_sides else arbiter.read_slow[b]
             m.d.comb += slow[c].eq(is_slow(self._config, read.row[b][side]))
 
-    def _select_granted(self, m: Module, platform: object) -> None:
-        """For each access of each bank, select the read that is granted it."""
+    def _select(self, m: Module, platform: object) -> None:
+        """For each access of each bank, select its write or the read that is granted it."""
         for b, side in product(*self._accesses()):
-            unit = self.granted[b][side]
-            m.submodules[f"granted_{b}_{side}"] = share(platform, "granted_read", unit, clocked=False)
+            unit = self.selects[b][side]
+            m.submodules[f"select_{b}_{side}"] = share(platform, "access_select", unit, clocked=False)
             m.d.comb += unit.grant.eq(self.access.grants[b][side])
             for asked, read in zip(unit.reads, self.read, strict=True):
                 m.d.comb += [asked[name].eq(getattr(read, name)[b][side]) for name in self._fields]
@@ -128,31 +127,37 @@ class Banks(wiring.Component):
 
     def _connect_bank(self, m: Module, b: int, bank: Any) -> None:
         for access in self.access.accesses[b]:
-            for name, port in access.fields.items():
-                if name != "write" or (access.reads and access.writes):
-                    m.d.comb += port.eq(reduce(or_, self._uses(b, access, name)))
+            self._connect_access(m, b, access)
         m.d.comb += [
             bank.data.eq(self.write.data[b]),
             getattr(bank, self._enables).eq(getattr(self.write, self._enables)[b]),
             self.access.crossbar.read_data[b].eq(bank.read_data),
         ]
         if self._config.gates_columns:
-            m.d.comb += bank.columns.eq(reduce(or_, (unit.granted["columns"] for unit in self.granted[b])))
+            m.d.comb += bank.columns.eq(reduce(or_, (select.selected["columns"] for select in self.selects[b])))
 
-    def _uses(self, b: int, access: Access, name: str) -> Iterator[Value]:
-        """The values of a port of an access, of the write and of the read that may use it; zero without."""
-        number = access.number
+    def _connect_access(self, m: Module, b: int, access: Access) -> None:
+        """Connect an access of a bank to its write, to the read that is granted it, or to the one of both that there
+        is."""
+        write, select = self.write.access[b][access.number], self.selects[b][access.number]
+        granted = self.access.grants[b][access.number].any()
+        if not access.reads:
+            m.d.comb += [access.fields[name].eq(write[name]) for name, _ in write.shape()]
+            return
+        m.d.comb += [access.fields[name].eq(select.selected[name]) for name, _ in select.write.shape()]
         if access.writes:
-            yield self.write.access[b][number]["enable" if name == "write" else name]
-        if access.reads and name != "write":
-            yield self.access.grants[b][number].any() if name == "enable" else self.granted[b][number].granted[name]
+            m.d.comb += [
+                access.write.eq(write.enable),
+                *(select.write[name].eq(write[name]) for name, _ in select.write.shape()),
+            ]
+        m.d.comb += access.enable.eq(granted | write.enable if access.writes else granted)
 
     def _release(self, m: Module) -> None:
         """Show in the next cycle the rows of granted reads that are their last ones."""
         for b, side in product(*self._accesses()):
             m.d.sync += [
-                self.released[b][side].valid.eq(self.granted[b][side].granted["release"]),
-                self.released[b][side].row.eq(self.granted[b][side].granted["row"]),
+                self.released[b][side].valid.eq(self.selects[b][side].selected["release"]),
+                self.released[b][side].row.eq(self.selects[b][side].selected["row"]),
             ]
 
     # ------------------------------------------------------------------ for a bench
