@@ -210,7 +210,8 @@ class RegisterFileBench:
                 known = self._model.form.fields(self._metadata(address))
                 self._early(seen, port, number, known)
                 if seen[f"lookup__{port}__taken"] >> number & 1:
-                    self._found[port, number] = {name: known[name] for name in LATE if name in known}
+                    if f"lookup__{port}__late" in seen:
+                        self._found[port, number] = {name: known[name] for name in LATE if name in known}
                     self._coverage.hit("looked up in the cycle after its write", address in self._written)
 
     def _early(self, seen: Observation, port: int, number: int, known: Mapping[str, int]) -> None:
