@@ -13,6 +13,7 @@ from warploom.rtl.operands.store import OperandStore
 from warploom.rtl.register_file.banks import Banks
 from warploom.rtl.register_file.register_file import RegisterFile
 from warploom.tb.mutants import Mutant, Tampered, miswired
+from warploom.tb.operands.test_store import TWO_DISPATCH_PORTS
 
 REGISTER_FILE, STORE = "warploom.tb.register_file.test_register_file", "warploom.tb.operands.test_store"
 BANKS = "warploom.tb.register_file.test_banks"
@@ -110,6 +111,16 @@ def _near_sighted(collectors: Any, m: Module) -> None:
                  collectors.plans[0].repeats[2][0].eq(0)]
 
 
+def _dazzled(collectors: Any, m: Module) -> None:
+    """Every immediate counts as not zero."""
+    m.d.comb += collectors.plans[0].nonzero.eq(collectors.plans[0].immediate)
+
+
+def _one_sided(departures: Any, m: Module) -> None:
+    """Only what the last port dispatches leaves its collector."""
+    m.d.comb += departures.dispatched.eq(departures.selected[-1])
+
+
 class Greedy(CollectorClaims):
     """Each port claims as if it were alone."""
 
@@ -154,6 +165,10 @@ MUTANTS = (
     Mutant("OperandStore", STORE, "does not know who is oldest", miswired("", _ageless, OperandStore), SCARCE),
     Mutant("OperandStore", STORE, "crosses two zero masks", miswired("", _exchanged, OperandStore),
            (*INTERLEAVED, *SCARCE)),
+    Mutant("OperandStore", STORE, "takes an immediate zero for another number",
+           miswired("collectors", _dazzled, OperandStore), (*INTERLEAVED, *SCARCE)),
+    Mutant("OperandStore", STORE, "keeps what another port dispatches",
+           miswired("departures", _one_sided, OperandStore), (*SCARCE, *TWO_DISPATCH_PORTS)),
     Mutant("OperandStore", STORE, "lets loads take general collectors", miswired("collectors", _general, OperandStore),
            (*SCARCE, *TWO_PORTS, *SETS_BY_PIPE)),
     Mutant("OperandStore", STORE, "overwrites an instruction that is ready",

@@ -35,6 +35,7 @@ from warploom.tb import claims, runner, sparse
 from warploom.tb.addresses import shown as fields_of
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.narrow_values import narrow_word
+from warploom.tb.pipes import pipe_of
 from warploom.tb.register_file.test_register_file import register_file
 
 CYCLES = 3000
@@ -43,7 +44,10 @@ REGISTERS = 12
 OPS = (Op.FADD, Op.FFMA, Op.FMAX, Op.MUFU, Op.ST, Op.LATCH)
 """Operations that execute outside the lanes: they return no results here, so registers do not change."""
 
-ELSEWHERE = ("probe", "collector_columns", "operand_columns", "dispatch__control", "delivery", "latch", "memory")
+TWO_DISPATCH_PORTS = ("pipes.sfu.dispatch_port=1", "pipes.mem.dispatch_port=1")
+"""Settings with a dispatch port for SP, and one for SFU and MEM."""
+
+ELSEWHERE = ("probe", "collector_columns", "operand_columns", "delivery", "latch", "memory")
 """Outputs that the bench of the datapath compares, and every lockstep: what is observed, what lanes do, and what
 windows do with results, of which none come here."""
 
@@ -131,12 +135,12 @@ class StoreBench:
         rng, op, port = self._rng, self._rng.choice(OPS), number // self._config.issue_per_warp
         fields = {name: rng.getrandbits(bits) for name, bits in issue_fields(self._config)}
         reads, instruction = rng.getrandbits(3), Instruction(op=op)
+        warp = rng.randrange(port, self._config.warps, self._config.issue_ports)
         self._tag += 1
         return fields | {
-            "tag": self._tag % 1024, "op": op,
-            "warp": rng.randrange(port, self._config.warps, self._config.issue_ports),
-            "pipe": instruction.pipe, "timing": instruction.timing_class, "dst": rng.randrange(REGISTERS),
-            "reads": reads,
+            "tag": self._tag % 1024, "op": op, "warp": warp,
+            "pipe": pipe_of(rng, self._config, instruction.timing_class, warp), "timing": instruction.timing_class,
+            "dst": rng.randrange(REGISTERS), "reads": reads,
             "writes": not self._config.has_window and rng.random() < 0.7,  # windows would wait for the result
             "lanes": sparse.lanes(rng), "imm": rng.choice((0, rng.getrandbits(32))),
             "imm_slot": rng.choice([NO_SLOT, *(slot for slot in range(3) if not reads >> slot & 1)]),
@@ -322,13 +326,15 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     coverage = Coverage(*POINTS, *(SEVERAL if ports.config.issue_ports > 1 else ()),
                         *(SETS if len(ports.config.collector_sets) > 1 else ()))
     bench = StoreBench(ports, checker, coverage)
-    await exercise(ports, bench.stimuli(), bench.check, checker, elsewhere=ELSEWHERE)
+    control = tuple(f"{name}__control" for name in ports.config.dispatch_ports)
+    await exercise(ports, bench.stimuli(), bench.check, checker, elsewhere=(*ELSEWHERE, *control))
     coverage.finish()
 
 
 @pytest.mark.sample(1)
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [
+    [*TWO_DISPATCH_PORTS, *FAST, "collectors=3", "coalescing=on", "alignment=write", "gating=cross_lane"],
     [],
     pytest.param(["coalescing=on", "alignment=write", "gating=cross_lane"], marks=pytest.mark.long),
     pytest.param(["bypass=bow_wr", "entries=4", "warps=2", "coalescing=on"], marks=pytest.mark.long),
