@@ -9,7 +9,6 @@ import pytest
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Pipe
 from warploom.arch.mechanisms import Coalescing
-from warploom.golden_model.arbiter import Arbiter
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter
 from warploom.tb import runner, write_paths
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
@@ -154,8 +153,8 @@ class Offers:
         self._rng = source()
         self._active = {writer: busy(self._rng, 0.6) for writer in ports.config.writers}
         self._generous = busy(self._rng, 0.7)
+        self._plain = plain.Grants(ports, self._generous)
         config = ports.config
-        self._arbiter = Arbiter(config.banks, config.collectors, config.write_paths)
         self._sided = CoalescingArbiter(config.banks, config.collectors, config.alignment, config.write_paths)
 
     def stimuli(self) -> Iterator[Stimulus]:
@@ -164,7 +163,7 @@ class Offers:
         offered: dict[str, dict[str, int] | None] = dict.fromkeys(writers)
         for _ in range(CYCLES):
             stimulus: dict[str, Any] = {
-                "write__grant": self._grants(), "delivery__deliver": self._rng.getrandbits(len(writers)),
+                **self._grants(), "delivery__deliver": self._rng.getrandbits(len(writers)),
             }
             for writer in writers:
                 if offered[writer] is None and next(self._active[writer]):
@@ -174,12 +173,12 @@ class Offers:
             yield stimulus
             offered |= dict.fromkeys(self._check.taken)
 
-    def _grants(self) -> int:
+    def _grants(self) -> Stimulus:
         if self._ports.config.coalescing is not Coalescing.ON:
-            return plain.grants(self._ports, self._arbiter, self._generous)
+            return self._plain.decide()
         grants = list(self._sided.decide(coalescing.requests(self._ports), []).writes)
         grants[Pipe.MEM] = grants[Pipe.MEM] and next(self._generous)
-        return sum(grant << i for i, grant in enumerate(grants))
+        return {"write__grant": sum(grant << i for i, grant in enumerate(grants))}
 
 
 class OwnPoints(Coverage):

@@ -2,7 +2,8 @@
 
 import random
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import combinations
 from typing import Any
 
 import cocotb
@@ -13,10 +14,15 @@ from warploom.arch.interfaces import WARP_BITS, result_fields
 from warploom.golden_model.arbiter import Arbiter
 from warploom.golden_model.register_file.single import SingleFile
 from warploom.golden_model.result_queue import ResultQueues
+from warploom.golden_model.slow_arbiter import SlowArbiter
 from warploom.tb import pipes, runner, write_paths
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 
 CYCLES = 3000
+SLOW_ROWS = ("pipes.sp.result_queue=2", "tfet_rows=96")
+"""A latch of SP that may find its bank open, or its path."""
+
+BEHIND = "a latch before an open one on its path"
 NOTHING = {"lanes": 0, "data": 0}
 """The inputs of a bank without a write."""
 
@@ -35,16 +41,14 @@ def stimuli(ports: Ports, draw: Draw = result) -> Iterator[Stimulus]:
     """Results in bursts, held on the port until they are taken; grants as from the arbiter, sometimes withheld."""
     rng, config = source(), ports.config
     active = {writer: busy(rng, 0.6) for writer in config.writers}
-    generous = busy(rng, 0.7)
-    arbiter = Arbiter(config.banks, config.collectors, config.write_paths, config.rotating_paths)
+    grants = Grants(ports, busy(rng, 0.7))
     offered: dict[str, dict[str, int] | None] = dict.fromkeys(config.writers)
     for _ in range(CYCLES):
-        granted = grants(ports, arbiter, generous)
-        stimulus: dict[str, Any] = {"write__grant": granted}
+        stimulus = {**grants.decide()}
         for i, writer in enumerate(config.writers):
             if offered[writer] is None and next(active[writer]):
                 offered[writer] = draw(rng, config)
-            waits = ports.peek("latches__valid") & ports.peek("write__request") & ~granted & 1 << i
+            waits = ports.peek("latches__valid") & ports.peek("write__request") & ~stimulus["write__grant"] & 1 << i
             depth = config.pipes[i].result_queue
             fits = depth and (not waits or ports.peek(f"queued_{writer}") < depth)
             stimulus[f"result_{writer}__valid"] = offered[writer] is not None and bool(fits or not depth)
@@ -54,14 +58,36 @@ def stimuli(ports: Ports, draw: Draw = result) -> Iterator[Stimulus]:
         yield stimulus
 
 
-def grants(ports: Ports, arbiter: Arbiter, generous: Iterator[bool]) -> int:
-    """The mask of granted writers: as from the arbiter, sometimes without those whose results may wait."""
-    wanted, banks = ports.peek("write__request"), ports.codecs["write__bank"].array(ports.peek("write__bank"))
-    asked = [bank if wanted >> i & 1 else None for i, bank in enumerate(banks)]
-    decided = arbiter.decide(asked, [0] * ports.config.banks).writes
-    arbiter.advance()
-    return sum((granted and (not (pipe.credits or pipe.result_queue) or next(generous))) << i
-               for i, (granted, pipe) in enumerate(zip(decided, ports.config.pipes, strict=True)))
+class Grants:
+    """Grants as from the arbiter, sometimes without those of results that may wait, and what is open."""
+
+    def __init__(self, ports: Ports, generous: Iterator[bool]) -> None:
+        config = self._config = ports.config
+        self._ports, self._generous = ports, generous
+        self._arbiter: Arbiter | SlowArbiter
+        if config.tfet_rows:
+            self._arbiter = SlowArbiter(config, self._is_slow, lambda bank, collector: False)
+        else:
+            self._arbiter = Arbiter(config.banks, config.collectors, config.write_paths, config.rotating_paths)
+
+    def decide(self) -> Stimulus:
+        """The writers that are granted in this cycle and, with slow rows, those of them that were opened before."""
+        ports, config = self._ports, self._config
+        wanted, banks = ports.peek("write__request"), ports.codecs["write__bank"].array(ports.peek("write__bank"))
+        asked = [bank if wanted >> i & 1 else None for i, bank in enumerate(banks)]
+        decided = self._arbiter.decide(asked, [0] * config.banks).writes
+        opened = [granted and bool(config.tfet_rows) and self._is_slow(i) for i, granted in enumerate(decided)]
+        self._arbiter.advance()
+        granted = [granted and (was_open or not (pipe.credits or pipe.result_queue) or next(self._generous))
+                   for granted, was_open, pipe in zip(decided, opened, config.pipes, strict=True)]
+        return {"write__grant": _mask(granted), **({"write__open": _mask(opened)} if config.tfet_rows else {})}
+
+    def _is_slow(self, writer: int) -> bool:
+        return bool(self._ports.peek("write__slow") >> writer & 1)
+
+
+def _mask(bits: Iterable[bool]) -> int:
+    return sum(bit << number for number, bit in enumerate(bits))
 
 
 class WritebackCheck:
@@ -72,6 +98,7 @@ class WritebackCheck:
         self._model: Any = SingleFile(ports.config).writeback
         self._queues = ResultQueues(ports.config)
         self._banks = ports.config.banks
+        self._first_row = ports.config.cmos_rows
         self._pipes, self._paths = ports.config.pipes, ports.config.write_paths
         self._taken: dict[str, deque[int]] = {pipe.name: deque() for pipe in self._pipes}
 
@@ -84,6 +111,8 @@ class WritebackCheck:
         banks = self._codecs["write__bank"].array(seen["write__bank"])
         equal("banks", [bank for i, bank in enumerate(banks) if requests[i] is not None],
               [bank for bank in requests if bank is not None])
+        if "write__slow" in seen:
+            self._slow_rows(seen, requests)
         equal("valid", seen["latches__valid"], sum((latch is not None) << i for i, latch in enumerate(model.latches)))
         done, ready = model.done(grants), model.ready(grants)
         results = self._entering(seen, ready)
@@ -100,6 +129,15 @@ class WritebackCheck:
             self._coverage.hit("stall", seen[f"result_{writer}__valid"] and not ready[i])
         self._banks_written(seen, requests, grants)
         model.step(results, grants)
+
+    def _slow_rows(self, seen: Observation, requests: list[int | None]) -> None:
+        """The kind of row of each request; an open write has its path."""
+        latches, first, slow, opened = self._model.latches, self._first_row, seen["write__slow"], seen["write__open"]
+        for i, latch in enumerate(latches):
+            if requests[i] is not None:
+                self._checker.equal(f"slow {i}", slow >> i & 1, int(latch["row"] >= first))
+        self._coverage.hit(BEHIND, any(requests[before] is not None and opened >> after & 1
+                                       for path in self._paths for before, after in combinations(path, 2)))
 
     def _entering(self, seen: Observation, ready: list[bool]) -> list[Any]:
         """The results that the latches take at the end of the cycle, some of them from their queues."""
@@ -150,7 +188,7 @@ class WritebackCheck:
 def points(config: SmConfig) -> list[str]:
     """Coverage points of banks with one access."""
     return [*(["two paths"] if len(config.write_paths) > 1 else []), "SFU while SP holds a result without a bank",
-            *(f"{writer} back to back" for writer in config.writers),
+            *([BEHIND] if config.tfet_rows else []), *(f"{writer} back to back" for writer in config.writers),
             *(f"the queue of {pipe.name} is full" for pipe in config.pipes if pipe.result_queue)]
 
 
@@ -178,6 +216,7 @@ def test_other_write_paths(paths: str, seed: int) -> None:
 
 
 @pytest.mark.rtl
-def test_result_queues(seed: int) -> None:
-    made = runner.build(SmConfig.preset("small").with_settings([*pipes.TWO_SP]), "Writeback")
+@pytest.mark.parametrize("settings", [pipes.TWO_SP, SLOW_ROWS], ids=["two of SP", "slow rows"])
+def test_result_queues(settings: Sequence[str], seed: int) -> None:
+    made = runner.build(SmConfig.preset("small").with_settings([*settings]), "Writeback")
     runner.run(made, "warploom.tb.register_file.test_writeback", seed)

@@ -12,8 +12,10 @@ from warploom.arch.pipes import PipeConfig
 from warploom.rtl.arbiter import Arbiter
 from warploom.rtl.bank import Bank
 from warploom.rtl.dispatch import Dispatcher, entries_needed
+from warploom.rtl.register_file.writeback import Writeback
 from warploom.rtl.slow_arbiter import SlowArbiter
 from warploom.tb.mutants import DATAPATH, FEW_CYCLES, Mutant, Tampered, arbiter, miswired
+from warploom.tb.register_file.test_writeback import SLOW_ROWS as SLOW_PATHS
 from warploom.tb.renaming.test_slow_rows import TWO_PORTS
 from warploom.tb.test_dispatch import SLOW_ROWS
 
@@ -84,6 +86,8 @@ MUTANTS = (
            lambda c: Tampered(Bank(rows=c.rows, ports=2), lambda o, m: {"write_row": o.row}), TWO_PORTS),
     Mutant("Dispatcher", "warploom.tb.test_dispatch", "expects results to leave their queue in spite of slow rows",
            lambda c: Hopeful(config=c), (*FEW_CYCLES, *SLOW_ROWS)),
+    Mutant("Writeback", "warploom.tb.register_file.test_writeback", "writes the word of a latch before an open one",
+           lambda c: Tampered(Writeback(config=c), lambda o, m: {"write__open": Const(0, len(c.pipes))}), SLOW_PATHS),
     Mutant("Datapath", DATAPATH, "writes the word of another latch than the one whose write is open",
            miswired("register_file", _forgetful), SLOW),
 )
