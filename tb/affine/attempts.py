@@ -81,7 +81,8 @@ def traffic(ports: Ports, rng: random.Random, number: int, registers: int, cycle
 
 def script(rng: random.Random, warp: int, registers: int, rowless: Sequence[int]) -> Iterator[Action]:
     """Operands for a trial, the trial, and often a look-up of its result, repeatedly. Look-ups also name registers
-    without a row, and some trials read one instead of an operand."""
+    without a row, and some trials read one instead of an operand. An attempt that writes nothing may name an operand as
+    its destination."""
     pool = [*range(min(registers, 6)), registers - 1]
     named = [*pool, *rowless]
     while True:
@@ -92,6 +93,9 @@ def script(rng: random.Random, warp: int, registers: int, rowless: Sequence[int]
             yield from _load(warp, sources[slot], trial.slots[slot])
         if read and rng.random() < 0.03:
             yield "lookup", _lookup(rng, warp, named) | {"writes": 1, "dst": sources[rng.choice(read)]}
+        if read and rng.random() < 0.1:
+            _, move = next(_load(warp, sources[rng.choice(read)], Compact(rng.getrandbits(32))))
+            yield "attempt", move | {"writes": 0}
         if rowless and read and rng.random() < 0.1:
             fields |= {f"src{rng.choice(read)}": rng.choice(rowless)}
         yield "attempt", fields

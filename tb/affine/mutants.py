@@ -1,6 +1,7 @@
 """Planted bugs in the affine unit, its registers and the expander."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from unittest.mock import patch
 
 from amaranth import Cat, Const, Module, Signal, Value
@@ -56,6 +57,16 @@ class Borrowing(AffineUnit):
     def _find_coming(self, m: Module, taken: data.View, held: list[data.View], valid: Value) -> None:
         with patch.object(self.register_file, "has_entry", return_value=Const(1, 1)):
             super()._find_coming(m, taken, held, valid)
+
+
+class Expecting(AffineUnit):
+    """A register comes from any older attempt that names it as its destination, even if that writes nothing."""
+
+    def _find_coming(self, m: Module, taken: data.View, held: list[data.View], valid: Value) -> None:
+        writing = [SimpleNamespace(entry=stage.entry, writes=Const(1, 1)) for stage in held]
+        first = SimpleNamespace(attempt=SimpleNamespace(writes=Const(1, 1)), **{
+            name: taken[name] for name in ("entry", "coming", "stored", "compact")})
+        super()._find_coming(m, first, writing, valid)
 
 
 class Boundless(AffineRegisterFile):
@@ -140,6 +151,7 @@ MUTANTS = (
         ("takes any extreme", _with("rules", Swapping)),
         ("does not squash", lambda c: Unsquashing(config=c)),
         ("does not wait for what comes", lambda c: Impatient(config=c)),
+        ("expects a result of an attempt that writes nothing", lambda c: Expecting(config=c)),
         ("does not subtract what comes", _with("linear_sum", lambda: Tampered(
             LinearSum(), lambda o, m: {"minus": Const(0, 1)}))),
         ("cuts strides", _with("stride_finder", lambda: Tampered(StrideFinder(), lambda o, m: {"fits": Const(1, 1)}))),
