@@ -46,24 +46,28 @@ class OldestFirst:
             return ()
         chosen: list[tuple[int, int]] = []
         free_ports = pipes.ports
-        passed = 0  # pipes of the instructions passed over: in-order pipes accept none behind them
-        free_at, cycle = pipes.free_at, pipes.cycle
         for index in self._order:
             collector = collectors[index]
+            if collector.present != ALL_SLOTS:
+                continue
             fields = collector.fields
             pipe = fields["pipe"]
-            if collector.present == ALL_SLOTS and free_at[pipe] <= cycle:
-                port = pipes.port_of[pipe]
-                if free_ports >> port & 1 and (
-                    pipes.has_slot(pipe, fields["timing"]) if pipe in pipes.sp
-                    else pipes.credits[pipe] and not passed >> pipe & 1
-                ):
-                    chosen.append((port, index))
-                    free_ports ^= 1 << port
-                    if not free_ports:
-                        break
-            passed |= 1 << pipe
+            if pipes.free_at[pipe] > pipes.cycle:
+                continue
+            port = pipes.port_of[pipe]
+            if free_ports >> port & 1 and (
+                pipes.has_slot(pipe, fields["timing"]) if pipe in pipes.sp
+                else pipes.credits[pipe] and self._leads(index, pipe, collectors)
+            ):
+                chosen.append((port, index))
+                free_ports ^= 1 << port
+                if not free_ports:
+                    break
         return chosen
+
+    def _leads(self, index: int, pipe: int, collectors: Sequence[Slots]) -> bool:
+        """Whether the instruction of a collector is the oldest one of its pipe."""
+        return index == next(older for older in self._order if collectors[older].fields["pipe"] == pipe)
 
     def issued(self, index: int) -> None:
         self._order.append(index)
