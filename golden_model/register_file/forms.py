@@ -3,9 +3,9 @@
 The metadata of a register is None, its `Encoding`, its `Zero`, or both (`Packed`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import NamedTuple, cast
+from typing import NamedTuple, TypeVar, cast
 
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import zero_fields
@@ -29,6 +29,9 @@ NO_REGISTER = Encoding(width=SUB_BANKS, sign=0, left=False)
 """The encoding of an operand that comes from no register: it passes unchanged."""
 
 _NONE = (None,) * (len(SLOTS) + 1)
+
+Known = TypeVar("Known")
+"""The metadata of a form with zero masks."""
 
 
 def form_of(config: SmConfig) -> Form:
@@ -85,7 +88,7 @@ class Narrow:
 
     def __init__(self, config: SmConfig) -> None:
         self.mask_buffer, self._entries = MaskBuffer(config), Entries(config)
-        self.restore, self.fields = width.restore, width.fields_of
+        self.restore, self.fields = width.restore, width.FIELDS_OF.__getitem__
         self._sides = WarpSides() if config.stores_sides else None
         self._sided = config.alignment in (Alignment.REG, Alignment.WRITE)
 
@@ -107,16 +110,20 @@ class Narrow:
         return ((bank, int(metadata.left)),) if self._sided else ((bank, 0), (bank, 1))
 
     def needed(self, lanes: int, metadata: Sequence[Encoding]) -> Sequence[int]:
-        return [_COLUMNS[encoding.width, encoding.left] for encoding in metadata]
+        return [_COLUMNS[encoding] for encoding in metadata]
 
     def known_zero(self, metadata: Encoding) -> int:
         return 0
 
-    def renew(self, result: Result) -> Written:
+    def stored(self, result: Result) -> width.Stored:
+        """The new encoding, and what is written."""
         old, full = Encoding.of(result), bool(result["full"])
         side = self._sides.take(result["warp"]) if self._sides is not None and full else old.left
-        encoding, word, byte_mask = width.renew(old, result["data"], result["lanes"], full, side)
-        return named(Written, (encoding, word, byte_mask, _COLUMNS[encoding.width, encoding.left]))
+        return width.renew(old, result["data"], result["lanes"], full, side)
+
+    def renew(self, result: Result) -> Written:
+        encoding, word, byte_mask = self.stored(result)
+        return named(Written, (encoding, word, byte_mask, _COLUMNS[encoding]))
 
     def write(self, result: Result, metadata: Encoding) -> None:
         self.mask_buffer.write(*self._entries.of(result), metadata)
@@ -125,9 +132,9 @@ class Narrow:
         return (metadata.packed,)
 
 
-_COLUMNS = {(size, left): (1 << BYTES * size * 2) - 1 << (COLUMNS - BYTES * size * 2) * left
-            for size in range(1, BYTES + 1) for left in (False, True)}
-"""The columns of a register of this width, on the left or not."""
+_COLUMNS = {encoding: (1 << BYTES * encoding.width * 2) - 1 << (COLUMNS - BYTES * encoding.width * 2) * encoding.left
+            for encoding in width.FIELDS_OF}
+"""The columns of a register with this encoding."""
 
 
 class ZeroMasked:
@@ -143,8 +150,12 @@ class ZeroMasked:
         self.shown = [name for name, _ in zero_fields(config)]
 
     def lookup(self, fields: IssueFields, sources: tuple[Address, ...], destination: Address) -> tuple[Zero, ...]:
-        at = self._entries.at
-        return _zeros(self.zero_buffer, self._rules, fields, [*map(at, sources), at(destination)])
+        read, rules = self._read, self._rules
+        written = read(destination) if fields["writes"] else NOTHING_KNOWN
+        return *_of_slots(fields, sources, read, rules.constant, rules.unused), written
+
+    def _read(self, address: Address) -> Zero:
+        return self.zero_buffer.read(*self._entries.at(address))
 
     def fields(self, metadata: Zero) -> StoredFields:
         return cast(StoredFields, dict(zip(self.shown, metadata, strict=False)))
@@ -186,6 +197,9 @@ class Packed(NamedTuple):
         return self.encoding.left
 
 
+_NOTHING_KNOWN = Packed(NO_REGISTER, NOTHING_KNOWN)
+
+
 class NarrowZeroMasked:
     """Both: bytes as needed, without those of zero lanes or zero granules, which are neither read nor written."""
 
@@ -195,21 +209,26 @@ class NarrowZeroMasked:
         self._narrow, self._rules = Narrow(config), Interleaved(config.gating)
         self.mask_buffer, self.zero_buffer = self._narrow.mask_buffer, ZeroBuffer(config)
         self._entries = Entries(config)
+        self._unused = self._constant(0)  # of a slot with neither register nor constant
         self._names = [name for name, _ in zero_fields(config)]
         self.shown = (*self._narrow.shown, *self._names)
 
     def lookup(self, fields: IssueFields, sources: tuple[Address, ...], destination: Address) -> tuple[Packed, ...]:
-        encodings = self._narrow.lookup(fields, sources, destination)
-        at, found = self._entries.at, []
-        for address, encoding in zip((*sources, destination), encodings, strict=True):
-            part, entry, _ = at(address)
-            found.append((part, entry, encoding.left))
-        zeros = _zeros(self.zero_buffer, self._rules, fields, found)
-        return tuple([named(Packed, both) for both in zip(encodings, zeros, strict=True)])  # a list is faster
+        written = self._read(destination) if fields["writes"] else _NOTHING_KNOWN
+        return *_of_slots(fields, sources, self._read, self._constant, self._unused), written
+
+    def _read(self, address: Address) -> Packed:
+        part, entry, left = self._entries.at(address)
+        encoding = self.mask_buffer.read(part, entry, left)
+        return named(Packed, (encoding, self.zero_buffer.read(part, entry, encoding.left)))
+
+    def _constant(self, value: int) -> Packed:
+        """Of a slot that reads no register and has this value in every lane."""
+        return Packed(NO_REGISTER, self._rules.constant(value))
 
     def fields(self, metadata: Packed) -> StoredFields:
         zero = dict(zip(self._names, metadata.zero, strict=False))
-        return cast(StoredFields, {**width.fields_of(metadata.encoding), **zero})
+        return cast(StoredFields, {**width.FIELDS_OF[metadata.encoding], **zero})
 
     def of(self, fields: StoredFields) -> Packed:
         return Packed(Encoding.of(fields), _known(fields))
@@ -231,11 +250,10 @@ class NarrowZeroMasked:
         return self._rules.known_zero(metadata.zero, metadata.encoding)
 
     def renew(self, result: Result) -> Written:
-        encoding, word, byte_mask, _ = self._narrow.renew(result)
+        stored = self._narrow.stored(result)
         zero, word, byte_mask, columns = self._rules.renew(
-            _known(result), Encoding.of(result), width.Stored(encoding, word, byte_mask), result["data"],
-            result["lanes"], bool(result["full"]))
-        return named(Written, (named(Packed, (encoding, zero)), word, byte_mask, columns))
+            _known(result), Encoding.of(result), stored, result["data"], result["lanes"], bool(result["full"]))
+        return named(Written, (named(Packed, (stored.encoding, zero)), word, byte_mask, columns))
 
     def write(self, result: Result, metadata: Packed) -> None:
         entry = self._entries.of(result)
@@ -246,18 +264,16 @@ class NarrowZeroMasked:
         return (metadata.encoding.packed, *metadata.zero[: len(self._names)])
 
 
-def _zeros(
-    buffer: ZeroBuffer, rules: LaneOrder | Interleaved, fields: IssueFields,
-    entries: Sequence[tuple[int, int, bool]],
-) -> tuple[Zero, ...]:
-    """What is known of the registers of an instruction, whose entries these are; of a slot that reads none, what its
+def _of_slots(
+    fields: IssueFields, sources: tuple[Address, ...], read: Callable[[Address], Known],
+    constant: Callable[[int], Known], unused: Known,
+) -> tuple[Known, Known, Known]:
+    """What is known of the registers of an instruction's slots, at these addresses; of a slot that reads none, what its
     constant tells."""
-    reads, read, constant, unused = fields["reads"], buffer.read, rules.constant, rules.unused
-    imm, imm_slot, (a, b, c, written) = fields["imm"], fields["imm_slot"], entries
-    return (read(*a) if reads & 1 else constant(imm) if imm_slot == 0 else unused,
-            read(*b) if reads & 2 else constant(imm) if imm_slot == 1 else unused,
-            read(*c) if reads & 4 else constant(imm) if imm_slot == 2 else unused,
-            read(*written) if fields["writes"] else NOTHING_KNOWN)
+    reads, imm, imm_slot, (a, b, c) = fields["reads"], fields["imm"], fields["imm_slot"], sources
+    return (read(a) if reads & 1 else constant(imm) if imm_slot == 0 else unused,
+            read(b) if reads & 2 else constant(imm) if imm_slot == 1 else unused,
+            read(c) if reads & 4 else constant(imm) if imm_slot == 2 else unused)
 
 
 _zero = lru_cache(maxsize=1 << 16)(Zero)  # those of most results recur

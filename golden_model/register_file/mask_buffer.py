@@ -2,7 +2,7 @@
 
 from warploom.arch.config import SmConfig
 from warploom.arch.layout import metadata_rows
-from warploom.golden_model.register_file.width import Encoding
+from warploom.golden_model.register_file.width import ENCODINGS, Encoding
 
 
 class MaskBuffer:
@@ -20,7 +20,7 @@ class MaskBuffer:
     def read(self, part: int, entry: int, left: bool) -> Encoding:
         """The encoding of an entry; `left` is the side by register number (`warploom.arch.layout.left`)."""
         encoding = self._encodings[part][entry]
-        return encoding if self._stores_side or encoding.left == left else encoding._replace(left=left)
+        return encoding if self._stores_side else ENCODINGS[encoding.width][encoding.sign][left]
 
     def write(self, part: int, entry: int, encoding: Encoding) -> None:
         """The end of the cycle in which the register is written."""

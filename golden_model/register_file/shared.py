@@ -109,7 +109,7 @@ class SharedFile:
     def _requested(self, result: Result, written: Written) -> arbiter.Write:
         """The request of a write to the arbiter."""
         metadata = written.metadata
-        return result["bank"], int(metadata.left), metadata.width
+        return result["bank"], metadata.left, metadata.width
 
     def _granted_writes(self) -> list[tuple[int, Result, Written]]:
         writeback = self.writeback
@@ -159,8 +159,7 @@ class SharedFile:
         asked, left, banks, bank_reads, meter = self._asked, self._left, self.banks, self.bank_reads, self.meter
         found: list[Grant] = []
         for granted in reads:
-            bank, _, client, _ = granted
-            read = asked.pop(granted)
+            bank, client, read = granted.bank, granted.collector, asked.pop(granted)
             left[client] -= 1
             bank_reads[bank] += 1
             if meter is not None:

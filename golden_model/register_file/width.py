@@ -3,7 +3,7 @@
 Words are plain 1024-bit integers, lane l in bits 32l .. 32l + 31.
 """
 
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from warploom.arch.interfaces import ENCODING_FIELDS, pack
@@ -49,16 +49,14 @@ class Encoding(NamedTuple):
     @classmethod
     def of(cls, fields: StoredFields | Result) -> "Encoding":
         """The encoding in `ENCODING_FIELDS`; other fields are ignored."""
-        return _encoding(fields["size"] + 1, fields["sign"], bool(fields["left"]))
+        return ENCODINGS[fields["size"] + 1][fields["sign"]][fields["left"]]
 
 
-_encoding = lru_cache(maxsize=None, typed=True)(Encoding)  # there are 16, and every result has two
+ENCODINGS = [[[Encoding(width, sign, left) for left in (False, True)] for sign in (0, 1)] for width in range(BYTES + 1)]
+"""Every encoding, by width, sign and side (there is none of width 0)."""
 
-
-@cache
-def fields_of(encoding: Encoding) -> StoredFields:
-    """Its `fields`, in a dict that all share and nobody changes; there are 16."""
-    return encoding.fields
+FIELDS_OF = {encoding: encoding.fields for widths in ENCODINGS for signs in widths for encoding in signs}
+"""The `fields` of each, which nobody changes."""
 
 
 class Stored(NamedTuple):
@@ -73,8 +71,9 @@ class Stored(NamedTuple):
 def detect(word: int, lanes: int) -> tuple[int, int]:
     """Width in bytes (1..4) and sign (0, 1) that fit all lanes of the mask; lanes outside it do not count."""
     mask = spread(lanes)
-    sign = 1 if word & mask & _SIGNS else 0
-    significant = (word ^ _FILL[sign]) & mask
+    significant, sign = word & mask, 0
+    if significant & _SIGNS:
+        significant, sign = significant ^ mask, 1
     for width, highest in _WIDER:
         if significant & highest:
             return width, sign
@@ -90,10 +89,11 @@ def renew(old: Encoding, word: int, lanes: int, full: bool, side: bool) -> Store
     width, sign = detect(word, lanes)
     if full:
         written = _written(lanes, width)
-        return named(Stored, (_encoding(width, sign, side), word & written, written))
+        return named(Stored, (ENCODINGS[width][sign][side], word & written, written))
     width = max(old.width, width) if sign == old.sign else BYTES
     written, filled = _written(lanes, width), _filled(lanes, old.width, width)
-    return Stored(_encoding(width, sign, old.left), word & written | _FILL[old.sign] & filled, written | filled)
+    return Stored(
+        ENCODINGS[width][sign][old.left], word & written | _FILL[old.sign] & filled, written | filled)
 
 
 def restore(word: int, encoding: Encoding) -> int:
