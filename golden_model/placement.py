@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from warploom.arch.config import SmConfig
 from warploom.arch.layout import address, left, metadata_address, metadata_rows, rows_per_warp
+from warploom.golden_model.memo import Memo
 from warploom.golden_model.records import Result
 
 
@@ -26,7 +27,8 @@ class Entries:
     def __init__(self, config: SmConfig) -> None:
         self._banks, divided = config.banks, config.divides_metadata
         self.at: Callable[[Address], tuple[int, int, bool]] = (
-            self._of_group if divided else itemgetter(*map(Address._fields.index, ("bank", "row", "left"))))
+            Memo(self._of_group).__getitem__ if divided
+            else itemgetter(*map(Address._fields.index, ("bank", "row", "left"))))
         """Those of an address, and its side."""
         self.of: Callable[[Any], tuple[int, int]] = self._of_result if divided else itemgetter("bank", "row")
         """Those of the register that a result writes."""

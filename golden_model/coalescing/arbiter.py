@@ -2,7 +2,7 @@
 Fig. 3.16b)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import NamedTuple
 
 from warploom.arch.config import SUB_BANKS
@@ -10,6 +10,7 @@ from warploom.arch.mechanisms import Alignment
 from warploom.arch.pipes import WritePaths
 from warploom.golden_model.arbiter import Turns
 from warploom.golden_model.byte_order import sub_bank_mask
+from warploom.golden_model.memo import Memo
 from warploom.golden_model.named import named
 
 Write = tuple[int, int, int]
@@ -73,8 +74,7 @@ class _Resources:
         self.unused = (0 if sided else 1 << 4 | 3) * every
         self.guards = (0b10101010 if sided else 1 << 6 | 1 << 3) * every
         self.bank_guards = self.guards & (1 << _ROOM * banks) - 1
-        self.of_read = cache(self._of_read)
-        self.of_write = cache(self._of_write)
+        self.of_read, self.of_write = Memo(self._of_read), Memo(self._of_write)
 
     def _of_write(self, write: Write) -> int:
         """The needs of a write."""
@@ -106,13 +106,15 @@ class CoalescingArbiter:
     ) -> None:
         self.size = max(banks, collectors)
         self.diagonal = 0
-        self._turns, self._idle = Turns(paths, rotating), (False,) * sum(map(len, paths))
+        self._turns, writers = Turns(paths, rotating), range(sum(map(len, paths)))
+        self._idle = (False,) * len(writers)
+        self._alone = [tuple(writer == granted for writer in writers) for granted in writers]  # by writer
         self._match = match
         self._grant = self._wavefront if match is None else partial(self._matched, match)
         self.observed = ("diagonal", *self._turns.observed)
         self._resources = _Resources(banks, collectors, alignment)
-        # By diagonal: the position of a request. Cached, since they recur, and a call for each would take longer.
-        self._turn_of = [cache(partial(_turn, self.size, diagonal)) for diagonal in range(self.size)]
+        # By diagonal: the position of a request.
+        self._turn_of = [Memo(partial(_turn, self.size, diagonal)) for diagonal in range(self.size)]
 
     @property
     def order(self) -> WritePaths:
@@ -130,8 +132,6 @@ class CoalescingArbiter:
         requested or not.
         """
         latched = len(writes) - writes.count(None)
-        if latched + len(reads) == 1 and held is NOTHING_HELD and not any(pending):  # often
-            return named(Decision, (tuple(map(bool, writes)), tuple(reads), 0, 0, False))
         resources = self._resources
         if latched or held is not NOTHING_HELD:
             written, used = self._write(writes, held, latched)
@@ -141,23 +141,25 @@ class CoalescingArbiter:
             pending = [next(filter(None, (writes[writer] for writer in path)), None) for path in self._turns.order]
         if pending:
             for write in filter(None, pending):
-                used |= resources.of_write(write)
+                used |= resources.of_write[write]
         granted, refused, used = self._grant(reads, used)
-        unwritten, blocked = latched - written.count(True), 0
+        conflicts = latched - written.count(True) if latched else 0
+        if not refused:
+            return named(Decision, (written, tuple(granted), conflicts, 0, False))
+        blocked = 0
         for read in refused:
-            blocked += used + resources.of_read(read) & resources.bank_guards > 0
-        conflicts = unwritten + blocked, len(refused) - blocked
-        return named(Decision, (written, tuple(granted), *conflicts, False))
+            blocked += used + resources.of_read[read] & resources.bank_guards > 0
+        return named(Decision, (written, tuple(granted), conflicts + blocked, len(refused) - blocked, False))
 
     def _wavefront(self, reads: Sequence[Read], used: int) -> tuple[list[Read], list[Read], int]:
         """Grant, diagonal by diagonal, what fits. Returns the granted and the refused reads, and the resources in
         use."""
         if len(reads) > 1:
-            reads = sorted(reads, key=self._turn_of[self.diagonal])
+            reads = sorted(reads, key=self._turn_of[self.diagonal].__getitem__)
         granted, refused = [], []
         needs, guards = self._resources.of_read, self._resources.guards
         for read in reads:
-            after = used + needs(read)
+            after = used + needs[read]
             if after & guards:
                 refused.append(read)
             else:
@@ -168,8 +170,8 @@ class CoalescingArbiter:
     def _matched(self, match: Match, reads: Sequence[Read], used: int) -> tuple[list[Read], list[Read], int]:
         """The same, by a match of the reads that overlap no write."""
         needs, guards = self._resources.of_read, self._resources.guards
-        granted = match([read for read in reads if not used + needs(read) & guards], self.diagonal, self.size)
-        return granted, [read for read in reads if read not in granted], used + sum(map(needs, granted))
+        granted = match([read for read in reads if not used + needs[read] & guards], self.diagonal, self.size)
+        return granted, [read for read in reads if read not in granted], used + sum(needs[read] for read in granted)
 
     def _write(self, writes: Sequence[Write | None], held: Held, latched: int) -> tuple[tuple[bool, ...], int]:
         """Grant, path by path, the first request if its sub-banks are free. There are so many requests. Returns the
@@ -177,16 +179,18 @@ class CoalescingArbiter:
         used, order = self._resources.unused, self._turns.order
         if held is NOTHING_HELD:
             if latched == 1:  # often, and nothing is in its way
-                return tuple(map(bool, writes)), used + self._resources.of_write(next(filter(None, writes)))
+                for writer, request in enumerate(writes):
+                    if request is not None:
+                        return self._alone[writer], used + self._resources.of_write[request]
         else:
-            used += sum(map(self._resources.of_write, held.writes.values()))
-            used += sum(map(self._resources.of_read, held.reads))
+            used += sum(self._resources.of_write[write] for write in held.writes.values())
+            used += sum(self._resources.of_read[read] for read in held.reads)
             order = tuple(path for path in order if held.writes.keys().isdisjoint(path))
         granted = [False] * len(writes)
         for path in order:
             for writer in path:
                 if (request := writes[writer]) is not None:
-                    after = used + self._resources.of_write(request)
+                    after = used + self._resources.of_write[request]
                     if not after & self._resources.guards:
                         granted[writer], used = True, after
                     break
