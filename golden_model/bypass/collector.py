@@ -47,6 +47,7 @@ class BypassingCollector:
     def __init__(self, config: SmConfig, index: int, counts: Counts | None = None) -> None:
         self.index = index
         self.entries = [Entry(number) for number in range(config.entries)]
+        self._entries = config.entries
         self.held: list[Held] = []
         self.columns_stored = 0
         self.counts = Counts() if counts is None else counts
@@ -75,25 +76,29 @@ class BypassingCollector:
         """Find the entries that may be replaced, and the one that leaves. The collector is `restless` if an entry will
         leave, or a request begin, at the end of this cycle without any event. It `evicts` if it requests an
         eviction."""
-        replaceable, over, last_age = [], [], self._last_age
-        oldest = None  # dirty entry that may leave
+        replaceable, over, last_age = 0, [], self._last_age
+        oldest, age = None, -1  # dirty entry that may leave
         for entry in self._named.values():
             if entry.pins:
                 continue
             if not entry.dirty:
                 if not entry.awaited:
-                    replaceable.append(entry)
+                    replaceable += 1
                 if entry.age == last_age and not entry.latched:
                     over.append(entry)
-            elif not entry.awaited and (oldest is None or entry.age > oldest.age or (
-                    entry.age == oldest.age and entry.index < oldest.index)):  # `in_turn`, which would take longer
-                oldest = entry
+            elif not entry.awaited and entry.age >= age and (  # `in_turn`, which would take longer
+                    oldest is None or entry.age > age or entry.index < oldest.index):
+                oldest, age = entry, entry.age
         used = self.entries_used = len(self._named)
-        self._replaceable, self._over = replaceable, over
-        self._available = len(self.entries) - used + len(replaceable)
+        self._over = over
+        self._available = self._entries - used + replaceable
         leaving = self._leaving = None if oldest is None else self._leave(oldest)
-        self.evicts = leaving is not None and not leaving.dropped
-        self._leaves = bool(over) or (leaving is not None and leaving.dropped)
+        self._leaves, self.evicts = bool(over), False
+        if leaving is not None:
+            if leaving.dropped:
+                self._leaves = True
+            else:
+                self.evicts = True
         self.restless = self._leaves or self._fetcher.begins
 
     def _settle_operands(self) -> None:
@@ -118,12 +123,13 @@ class BypassingCollector:
         return [entry.index for entry in self._available_if(dispatched)]
 
     def _available_if(self, dispatched: bool) -> Sequence[Entry]:
-        replaceable = [*self._replaceable, *self._released(dispatched)]
+        replaceable = [entry for entry in self._named.values() if not (entry.pins or entry.dirty or entry.awaited)]
+        replaceable += self._released(dispatched)
         return [entry for entry in self.entries if not entry.used] + sorted(replaceable, key=in_turn)
 
     def _for_take(self, dispatched: bool) -> Sequence[Entry]:
         """The same, as far as an instruction may need them."""
-        if len(self.entries) - len(self._named) < MOST_NEEDED:
+        if self._entries - len(self._named) < MOST_NEEDED:
             return self._available_if(dispatched)
         return [entry for entry in self.entries if not entry.used]
 
@@ -136,14 +142,16 @@ class BypassingCollector:
         return [entry for entry in read
                 if entry.pins == pinned[entry.index] and not entry.dirty and not entry.awaited]
 
-    def free_entries(self, blocked: bool, dispatched: bool = False) -> int:
+    def free_entries(self, blocked: int, dispatched: bool = False) -> int:
         """0, the warp may not issue, or one more than the registers that its next instruction may read. `blocked`: an
         eviction of the warp is pending; `dispatched`: the oldest instruction leaves in this cycle."""
+        if blocked:
+            return 0
         held, available = len(self.held), self._available
         if dispatched:
             held -= not self._turnaround
             available += len(self._released(dispatched))
-        if blocked or held == self._window:
+        if held == self._window:
             return 0
         free = available + self._for_sources
         return free if free < MOST_FREE else MOST_FREE  # faster than `min`
@@ -236,11 +244,11 @@ class BypassingCollector:
         for entry in self._over:
             if entry.age == self._last_age and not entry.latched:  # not named, no result that has just come
                 self._free(entry)
-        # Else only operands came, or results that are awaited.
-        moved = bool(self._over or self._leaving or dispatched or freed or delivery or take)
-        if moved:
+        moved = False  # only operands came, or results that are awaited
+        if dispatched or freed or take is not None or delivery is not None or self._leaving is not None or self._over:
+            moved = True
             self._settle_entries()
-        asked = self.asked = bool(take or asks or dispatched or arriving_word is not None)
+        asked = self.asked = dispatched or asks or take is not None or arriving_word is not None
         if asked:
             self._settle_operands()
         return moved or asked
@@ -314,8 +322,10 @@ class BypassingCollector:
             self._forget()
             available = self.entries
         if not fields.get("aside"):
+            last_age = self._last_age
             for entry in self._named.values():
-                entry.age = min(entry.age + 1, self._last_age)
+                if entry.age < last_age:
+                    entry.age += 1
         slots = tuple([
             None if register is None else self._source(take, slot, register, sources, available)
             for slot, register in enumerate(sources)

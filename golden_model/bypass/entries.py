@@ -107,6 +107,10 @@ class Events:
     evicted: bool = False
 
 
+NO_EVENT = Events()
+"""What happens to a collector that changes without any event. All share it, and nobody changes it."""
+
+
 class Leaving(NamedTuple):
     """The dirty entry that would leave, `dropped` or evicted, because it `slid` out of the window or because the
     collector is crowded."""

@@ -22,7 +22,7 @@ class Wires:
         self.evicting = self.restless = 0
         self._ready_in: list[int | None] = [None] * config.warps  # the pipe in whose mask a collector is
 
-    def observe(self, collector: BypassingCollector, blocked: bool) -> None:
+    def observe(self, collector: BypassingCollector, blocked: int) -> None:
         """A collector has changed, or whether an eviction of its warp is pending; its requests have not."""
         index, bit = collector.index, 1 << collector.index
         free = collector.free_entries(blocked)
@@ -30,9 +30,9 @@ class Wires:
             self._set_free(index, free)
         if collector.asked:
             self._observe_ready(collector, index, bit)
-        if collector.evicts != (self.evicting & bit != 0):
+        if collector.evicts != self.evicting >> index & 1:
             self.evicting ^= bit
-        if collector.restless != (self.restless & bit != 0):
+        if collector.restless != self.restless >> index & 1:
             self.restless ^= bit
 
     def _observe_ready(self, collector: BypassingCollector, index: int, bit: int) -> None:
@@ -44,7 +44,7 @@ class Wires:
                 self.ready[pipe] ^= bit
             self._ready_in[index] = pipe
 
-    def dispatches(self, collector: BypassingCollector, blocked: bool) -> None:
+    def dispatches(self, collector: BypassingCollector, blocked: int) -> None:
         """A collector's oldest instruction leaves in this cycle."""
         self._set_free(collector.index, collector.free_entries(blocked, dispatched=True))
 

@@ -9,7 +9,7 @@ from warploom.arch.isa import Pipe
 from warploom.golden_model.bypass.collector import BypassingCollector
 from warploom.golden_model.bypass.counts import Counts
 from warploom.golden_model.bypass.dispatch import InTurn
-from warploom.golden_model.bypass.entries import Coming, Delivery, Events, Request, Taken
+from warploom.golden_model.bypass.entries import NO_EVENT, Coming, Delivery, Events, Request, Taken
 from warploom.golden_model.bypass.eviction import EvictionUnit
 from warploom.golden_model.bypass.wires import Wires
 from warploom.golden_model.dispatch import Chosen, Dispatcher
@@ -106,7 +106,7 @@ class WindowStore:
         chosen = self._order.choose(self.dispatcher, self._wires.ready, self.collectors)
         if not self._turnaround:
             for _, index in chosen:
-                self._wires.dispatches(self.collectors[index], bool(self._blocked >> index & 1))
+                self._wires.dispatches(self.collectors[index], self._blocked >> index & 1)
         return chosen
 
     @property
@@ -162,7 +162,7 @@ class WindowStore:
         turned = blocked ^ self._blocked
         changing = wires.restless | turned
         while changing:
-            events[lowest(changing)]  # nothing from outside
+            events.setdefault(lowest(changing), NO_EVENT)
             changing &= changing - 1
         self._blocked = blocked
         if events:
@@ -175,7 +175,7 @@ class WindowStore:
     def _observe(self, index: int) -> None:
         """A collector has changed."""
         collector, wires = self.collectors[index], self._wires
-        wires.observe(collector, bool(self._blocked >> index & 1))
+        wires.observe(collector, self._blocked >> index & 1)
         if collector.asked:
             request = collector.request()
             if request is not None:
