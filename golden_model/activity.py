@@ -67,7 +67,8 @@ class LaneMeter:
         if fields["pipe"] < self._counted:
             self.operations += LANES
             self.inactive += LANES - fields["lanes"].bit_count()
-            self.trivial += trivial
+            if trivial:
+                self.trivial += trivial
         if fields["op"] <= LAST_INTEGER:
             computing, executing, passing = loads
             self._computing += computing

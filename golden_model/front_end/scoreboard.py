@@ -30,8 +30,10 @@ class Scoreboard:
     def state(self, warp: int) -> int:
         """The `Stall` that holds the warp's next instruction, or `READY`."""
         blocked = self._pending[warp] & self._needs[warp]
-        if not blocked:
-            return READY
+        return self._cause(warp, blocked) if blocked else READY
+
+    def _cause(self, warp: int, blocked: int) -> int:
+        """The `Stall` of a warp whose next instruction needs these hazards clear."""
         if blocked & _AT_BARRIER:
             return _BARRIER
         if blocked & self._memory[warp]:
@@ -43,7 +45,8 @@ class Scoreboard:
     def look(self, warp: int, needs: int) -> int:
         """Set the hazards that the warp's next instruction needs clear (0: no instruction yet). Returns the `state`."""
         self._needs[warp] = needs
-        return self.state(warp) if self._pending[warp] & needs else READY
+        blocked = self._pending[warp] & needs
+        return self._cause(warp, blocked) if blocked else READY
 
     def awaits_memory(self, warp: int, needs: int) -> bool:
         """Whether a memory instruction will clear one of these hazards of the warp."""

@@ -22,7 +22,7 @@ class Stall(IntEnum):
 HOLDS = tuple(map(int, (Stall.WAR, Stall.SCOREBOARD, Stall.MEMORY, Stall.FENCE, Stall.BARRIER)))
 """Causes that may hold a warp's next instruction."""
 
-LONG = tuple(map(int, (Stall.MEMORY, Stall.FENCE, Stall.BARRIER)))
+LONG = frozenset(map(int, (Stall.MEMORY, Stall.FENCE, Stall.BARRIER)))
 """Causes for which a two-level scheduler removes a warp from its active set."""
 
 READY = len(Stall)
