@@ -86,6 +86,8 @@ MUTANTS = (
     _mutant("fetches over dirty lanes", "entries", lambda o, m: {"arriving": Const(-1, LANES)}),
     _mutant("takes a transient value for a lasting one", "entries",
             lambda o, m: {"delivery": altered(m, o.delivery, transient=0)}),
+    _mutant("takes a result that is not delivered", "entries",
+            lambda o, m: {"delivery": altered(m, o.delivery, valid=1)}),
     _mutant("expects results that go to the register file", "entries", _hopeful),
     _mutant("takes lanes that are on their way for present", "entries", lambda o, m: {"wants": Const(0, 1)}),
     _mutant("evicts lanes that are clean", "entries", lambda o, m: {"dirty": Const(-1, LANES)}),

@@ -222,12 +222,15 @@ class Warp:
                 }}
             self._latches[i] = None
             self._written.discard(register)
-        return port
+        return port or {"forward__delivery": {
+            "register": self._rng.choice(self._recent), "lanes": lanes(self._rng), "data": self._rng.getrandbits(32)}}
 
     def _come(self) -> dict[str, Any]:
         """Results enter latches that are empty."""
         port = {}
         for i, latched in enumerate(self._latches):
+            unused = {"to_collector": self._rng.getrandbits(1)} if self._config.has_hints else {}
+            port[str(i)] = {"register": self._rng.choice(self._recent), **unused}
             due = [item for item in self._executing if item[0] <= self._cycle]
             if latched is not None or not due or not next(self._results):
                 continue
