@@ -252,6 +252,17 @@ def test_an_expansion_is_charged() -> None:
     assert happenings(Sm(config("a"), part))[-2:] == [(14, "MOV"), (22, "IADD")]
 
 
+def test_a_register_that_comes_is_expanded_before_a_partial_write() -> None:
+    """The write waits for the outcome of the attempt before it, although its predicate is there."""
+    part = Instruction(op=Op.IADD, dst=2, src=(1, RZ, RZ), imm_slot=1, imm=1, guard=0)
+    trace = executed(LANE, LOW_HALF, replace(mov(5, 1), guard=0), add(2, 1, 1), part, add(3, 2))
+    found = happenings(Sm(config("a"), trace))
+    start = next(cycle for cycle, what in found if what == "try IADD")
+    assert [(cycle - start, what) for cycle, what in found if cycle >= start][:4] == [
+        (0, "try IADD"), (4, "accepted"), (5, "MOV"), (6, "try IADD")]
+    assert checked(config("a"), trace).statistics.counted["affine"]["expansions"] == 1
+
+
 def test_a_full_write_of_the_lanes_left_is_expanded_in_all_lanes() -> None:
     """Half of the lanes exit. The doubled lane is attempted for the others, and then written in lanes 16 to 23."""
     part = replace(LOW_HALF, pdst=1, imm=24)
