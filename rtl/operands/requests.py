@@ -104,7 +104,6 @@ class FilledSlots(wiring.Component):
     """
 
     def __init__(self, *, config: SmConfig) -> None:
-        self._accesses = range(ports.accesses(config))
         super().__init__({
             "grant": In(ports.read(config).members["grant"].shape),
             "fills": In(plan_layout(config)["requests"].shape),
