@@ -4,8 +4,11 @@
 from collections.abc import Callable, Hashable, Iterable, Sequence
 
 from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import SIDES
 from warploom.arch.mechanisms import ReadArbiter
 from warploom.golden_model.coalescing.arbiter import Match, Read
+
+_RIGHT, _LEFT = range(len(SIDES))
 
 
 def sides_match_of(config: SmConfig) -> Match | None:
@@ -42,5 +45,6 @@ def _first_of_each(reads: Iterable[Read], group: Callable[[Read], Hashable],
 
 def _yields(read: Read, own: int, other: int) -> bool:
     """Whether a read gives way to an overlapping one: the left one does, unless only it has priority."""
-    left_has_priority = (own == 0 < other) if read.side else (other == 0 < own)
-    return left_has_priority != bool(read.side)
+    left, right = (own, other) if read.side == _LEFT else (other, own)
+    yields = _RIGHT if left == 0 < right else _LEFT
+    return read.side == yields
