@@ -134,9 +134,13 @@ class Warp:
         return {"take": True, "instruction__issue": fields, **self._stored(registers)}
 
     def _instruction(self) -> dict[str, int]:
-        """Any instruction that reads no value that is lost according to the hints."""
+        """Any instruction that reads no value that is lost according to the hints; half of them may name what entries
+        hold."""
         rng, executing, first = self._rng, self._lanes(), self._rng.random() < 0.02
         few = [self._register(0 if first else executing) for _ in range(rng.randint(1, 4))]
+        if not first and rng.random() < 0.5:
+            few += [entry.register for entry in self._model.entries
+                    if entry.used and not self._promises.lost(WARP, entry.register) & executing]
         reads = rng.getrandbits(3)
         fields = {name: rng.getrandbits(bits) for name, bits in issue_fields(self._config)}
         fields |= {

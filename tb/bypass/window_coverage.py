@@ -24,8 +24,10 @@ REPLACED = ("an entry is replaced", "the older of two is replaced", "a source ta
 """With less than two entries for each instruction in the window."""
 
 WRITE_BACK = ("dirty lanes are overwritten", "results merge", "slid out and evicted", "eviction waits",
-              "eviction gives way to issue", "a first instruction ends dirty values",
-              "the older of two leaves")
+              "eviction gives way to issue", "a first instruction ends dirty values")
+
+AGES = ("the older of two leaves",)
+"""The same with a window of more than two instructions: dirty values of two ages are rare in one of two."""
 
 CROWDED = ("crowded out and evicted",)
 """The same with write-back."""
@@ -52,6 +54,7 @@ class WindowCoverage:
         self._points = {
             *ALWAYS, *(TIGHT if config.entries <= FEW else ()), *(REPLACED if crowded else ()),
             *(WRITE_BACK if writes_back else ()), *(CROWDED if crowded and writes_back else ()),
+            *(AGES if writes_back and config.window > 2 else ()),
             *(HINTS if config.has_hints else ()),
             *(() if config.arrival_delay else PASSES), *(() if config.turnaround else TURNS),
             *(TURNS_FEW if config.entries <= FEW and not config.turnaround else ()),
