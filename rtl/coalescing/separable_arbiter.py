@@ -46,13 +46,12 @@ class SeparableCoalescingArbiter(wiring.Component):
         offers = [[Cat(selected[bank][side][collector] for bank in self._banks) for side in _SIDES]
                   for collector in self._collectors]
         taken = self._first(m, "collector", offers)
-        by_bank = self._refused(m, requests, selected, [list(sides) for sides in self.read_mask])
-        by_collector = self._refused(m, offers, taken, [
-            [[self.read_mask[bank][side][collector] for bank in self._banks] for side in _SIDES]
-            for collector in self._collectors])
-        for bank, side, collector in product(self._banks, _SIDES, self._collectors):
-            refused = by_bank[bank][side] | by_collector[collector][side]
-            m.d.comb += self.read_grant[bank][side][collector].eq(taken[collector][side][bank] & ~refused)
+        by_bank = self._refused_by_banks(m, requests, selected)
+        for number, start in enumerate(self._starts(m, len(self._collectors))):
+            by_collector = self._refused_by_collector(number, self._left_first(offers[number], start), taken[number])
+            for bank, side in product(self._banks, _SIDES):
+                refused = by_bank[bank][side] | by_collector[side][bank]
+                m.d.comb += self.read_grant[bank][side][number].eq(taken[number][side][bank] & ~refused)
         grant_slices(m, self, len(self._banks), len(self._collectors))
         return m
 
@@ -80,16 +79,32 @@ class SeparableCoalescingArbiter(wiring.Component):
             first.append([first_from(m, row, start) for row in candidates])
         return first
 
-    def _refused(self, m: Module, rows: list[list[Value]], first: list[list[Signal]],
-                 masks: list[list[list[Value]]]) -> list[list[Value]]:
-        """For each side of each row, whether its first request is refused, as it overlaps that of the other side."""
+    def _refused_by_banks(self, m: Module, requests: list[list[Value]], selected: list[list[Signal]]
+                          ) -> list[list[Value]]:
+        """For each bank and side, whether the request that the bank selects overlaps that of the other side, and is
+        refused."""
         refused = []
-        for sides, chosen, of_row, start in zip(rows, first, masks, self._starts(m, len(rows)), strict=True):
-            right, left = (merge_many(mask[: len(values)], values) for mask, values in zip(chosen, of_row, strict=True))
-            right_has_priority, left_has_priority = ((row & start).any() for row in sides)
-            overlap, left_first = (right & left).any(), left_has_priority & ~right_has_priority
+        for bank, start in zip(self._banks, self._starts(m, len(self._banks)), strict=True):
+            right, left = (merge_many(chosen[: len(self._collectors)], self.read_mask[bank][side])
+                           for side, chosen in enumerate(selected[bank]))
+            overlap, left_first = (right & left).any(), self._left_first(requests[bank], start)
             refused.append([overlap & left_first, overlap & ~left_first])
         return refused
+
+    def _refused_by_collector(self, collector: int, left_first: Value, taken: list[Signal]) -> list[list[Value]]:
+        """For each side and bank, whether the request that a collector takes there, if any, overlaps that of the other
+        side, and is refused. Which banks' requests overlap is known before they are taken."""
+        right, left = taken
+        overlap = [[(self.read_mask[of_right][0][collector] & self.read_mask[of_left][1][collector]).any()
+                    for of_left in self._banks] for of_right in self._banks]
+        by_left = [Cat(left[other] & overlap[bank][other] for other in self._banks).any() for bank in self._banks]
+        by_right = [Cat(right[other] & overlap[other][bank] for other in self._banks).any() for bank in self._banks]
+        return [[overlaps & left_first for overlaps in by_left], [overlaps & ~left_first for overlaps in by_right]]
+
+    def _left_first(self, rows: list[Value], start: Value) -> Value:
+        """Whether of the two sides of a bank or a collector only the left one has the request with priority."""
+        right, left = ((row & start).any() for row in rows)
+        return left & ~right
 
     def _starts(self, m: Module, rows: int) -> list[Value]:
         """For each row, the column that goes first."""

@@ -246,9 +246,8 @@ class Collector(wiring.Component):
     def _needed_of_constant(self, slot: int) -> Value:
         """The columns of a constant that the slot takes at the end of the cycle: those that some executing lane reads;
         none if it is known to be zero."""
-        read = self._form.row.constant_columns(self._issue.lanes)
         takes = self.plan.nonzero if self._config.has_zero_mask else self.plan.constant
-        return Mux(takes[slot], read, 0)
+        return Mux(takes[slot], self.plan.columns, 0)
 
     def _constant(self, slot: int) -> Value:
         """The value in each lane of a slot that reads no register: the immediate or zero."""

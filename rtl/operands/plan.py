@@ -7,7 +7,7 @@ from typing import Any
 from amaranth import Cat, Module, Mux, Value
 from amaranth.lib import data
 
-from warploom.arch.config import SUB_BANKS, SmConfig
+from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.rtl import ports
 from warploom.rtl.interfaces import SLOTS, SOURCES
 from warploom.rtl.register_file.forms import form_of
@@ -22,6 +22,8 @@ def plan_layout(config: SmConfig) -> data.StructLayout:
     constant : it reads no register.
     immediate : its constant is the immediate; otherwise zero.
     nonzero : with a zero mask, its constant is an immediate that is not zero.
+
+    Besides, if columns are enabled one by one: columns, those of a constant that some executing lane reads.
     """
     array = data.ArrayLayout
     return data.StructLayout({
@@ -31,6 +33,7 @@ def plan_layout(config: SmConfig) -> data.StructLayout:
         "constant": SLOTS,
         "immediate": SLOTS,
         **({"nonzero": SLOTS} if config.has_zero_mask else {}),
+        **({"columns": COLUMNS} if config.gates_columns else {}),
     })
 
 
@@ -50,6 +53,8 @@ def plan(m: Module, planned: data.View, config: SmConfig, instruction: Any) -> N
     ]
     if config.has_zero_mask:
         m.d.comb += planned.nonzero.eq(Mux(issue.imm != 0, immediate, 0))
+    if config.gates_columns:
+        m.d.comb += planned.columns.eq(form_of(config).row.constant_columns(issue.lanes))
 
 
 def _plan_requests(m: Module, planned: data.View, config: SmConfig, instruction: Any, requests: list[Value]) -> None:

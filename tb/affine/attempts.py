@@ -80,13 +80,15 @@ def traffic(ports: Ports, rng: random.Random, number: int, registers: int, cycle
 
 
 def script(rng: random.Random, warp: int, registers: int, rowless: Sequence[int]) -> Iterator[Action]:
-    """Operands for a trial, the trial, and often a look-up of its result, repeatedly. Look-ups also name registers
-    without a row, and some trials read one instead of an operand. An attempt that writes nothing may name an operand as
-    its destination."""
+    """Operands for a trial, the trial, often a copy of its result and a look-up, repeatedly. Look-ups also name
+    registers without a row, and some trials read one instead of an operand. An attempt that writes nothing may name an
+    operand as its destination, and a shift to the left may be `signed`, which is refused."""
     pool = [*range(min(registers, 6)), registers - 1]
     named = [*pool, *rowless]
     while True:
         trial, sources, dst = random_trial(rng), rng.sample(pool, len(SLOTS)), rng.choice(pool)
+        if trial.op is Op.SHF and rng.random() < 0.05:
+            trial = trial._replace(modifiers=trial.modifiers | {"right": 0, "signed": 1})
         fields = _fields(rng, trial, sources) | {"warp": warp, "dst": dst}
         read = [slot for slot in SLOTS if fields["reads"] >> slot & 1]
         for slot in read:
@@ -99,6 +101,8 @@ def script(rng: random.Random, warp: int, registers: int, rowless: Sequence[int]
         if rowless and read and rng.random() < 0.1:
             fields |= {f"src{rng.choice(read)}": rng.choice(rowless)}
         yield "attempt", fields
+        if rng.random() < 0.5:
+            yield "attempt", {"warp": warp, "dst": dst, "writes": 1, "op": Op.MOV, "reads": 1, "src0": dst}
         if rng.random() < 0.7:
             yield "lookup", _lookup(rng, warp, named) | {"src1": dst}
 

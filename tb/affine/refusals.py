@@ -57,6 +57,8 @@ class Case:
 
 def refusals(case: Case) -> frozenset[str]:
     """Names of the conditions that fail; empty if the attempt is to be accepted."""
+    if case.op is Op.SHF and case.m.signed and not case.m.right:
+        return frozenset({"signed left"})
     affine = sum(1 << number for number, slot in enumerate(case.slots) if slot.stride)
     found = {"p": case.p is None and case.op in (*CARRIES, Op.SEL)}
     if affine:
@@ -148,6 +150,6 @@ ALONE = (
     *(f"{op.name} {why}" for op in (Op.IMUL, Op.IMAD) for why in ("high wraps", "high word")),
     *(f"{op.name} {why}" for op in CARRIES for why in ("carry alike", "carry wraps")), "IMAD high carry",
     *(f"{op.name} {why}" for op in (Op.IMIN, Op.IMAX) for why in ("wraps", "choice")),
-    "ISETP wraps", "ISETP sign", "SHF wraps", "SHF grows",
+    "ISETP wraps", "ISETP sign", "SHF wraps", "SHF grows", "SHF signed left",
 )
 """Conditions that can be the only one that fails."""

@@ -23,16 +23,15 @@ class Stuck(SeparableCoalescingArbiter):
 class Refusing(SeparableCoalescingArbiter):
     """Of two requests that overlap the left one is always refused."""
 
-    def _refused(self, *of_rows: Any) -> list[list[Value]]:
-        return [[Const(0, 1), right | left] for right, left in super()._refused(*of_rows)]
+    def _left_first(self, *of_row: Any) -> Value:
+        return Const(0, 1)
 
 
 class Trusting(SeparableCoalescingArbiter):
     """What overlaps in a bank is granted."""
 
-    def _refused(self, m: Module, rows: list[list[Value]], *first: Any) -> list[list[Value]]:
-        of_banks = len(rows) == len(self._banks)
-        return [[Const(0, 1)] * 2] * len(rows) if of_banks else super()._refused(m, rows, *first)
+    def _refused_by_banks(self, *of_banks: Any) -> list[list[Value]]:
+        return [[Const(0, 1)] * 2] * len(self._banks)
 
 
 class Overwritten(SeparableCoalescingArbiter):

@@ -82,7 +82,16 @@ def _plan(config: SmConfig, stimulus: Stimulus) -> Stimulus:
         "constant": mask_of(not read for read in reads),
         "immediate": mask_of(immediate),
         **({"nonzero": mask_of(chosen and issue["imm"] != 0 for chosen in immediate)} if config.has_zero_mask else {}),
+        **({"columns": _columns(config, issue["lanes"])} if config.gates_columns else {}),
     }
+
+
+def _columns(config: SmConfig, lanes: int) -> int:
+    """The columns of a constant that lanes read: with sub-banks, each of a byte of four lanes."""
+    if not config.has_sides:
+        return lanes
+    groups = mask_of(bool(lanes >> 4 * group & 0xF) for group in range(8))
+    return sum(groups << 8 * sub_bank for sub_bank in range(4))
 
 
 def _side(stimulus: Stimulus, slot: int) -> int:
