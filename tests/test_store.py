@@ -23,7 +23,7 @@ from warploom.arch.errors import ToolError
 from warploom.cli import main
 from warploom.files import write_whole
 from warploom.origin import ROOT, commit
-from warploom.store import Key, Kind
+from warploom.store import Key, Kind, key
 from warploom.tb import designs, regress, runner
 from warploom.tb.lockstep import Lockstep, LockstepError
 from warploom.tb.regress import Case
@@ -175,6 +175,19 @@ def test_every_part_of_a_key_counts():
             *(Key(KEY.kind, KEY.name, {**KEY.parts, name: "other"}) for name in (*KEY.parts, "new"))]
     assert len({key.path for key in keys}) == len(keys)
     assert Key(KEY.kind, KEY.name, dict(reversed(KEY.parts.items()))).path == KEY.path, "their order does not"
+
+
+def test_sources_that_change_while_a_process_runs_are_its_own(monkeypatch, tmp_path):
+    """It has imported what they were."""
+    monkeypatch.setattr(key, "ROOT", tmp_path)
+    source = tmp_path / "unit.py"
+    source.write_text("1")
+    os.utime(source, ns=(0, key.STARTED - 1))
+    before = store.sources("unit.py")
+    os.utime(source, ns=(0, key.STARTED + 1))
+    assert store.sources("unit.py") == store.sources("unit.py") != before
+    monkeypatch.setattr(key, "STARTED", key.STARTED + 2)
+    assert store.sources("unit.py") == before
 
 
 def test_leftovers_of_a_maker_go_and_its_inputs_stay():

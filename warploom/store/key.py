@@ -4,6 +4,7 @@ import errno
 import hashlib
 import json
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,6 +15,9 @@ import platformdirs
 
 from warploom.arch.errors import ToolError
 from warploom.origin import ROOT
+
+STARTED = time.time_ns()
+"""When this process, or the one that it was forked from, imported its code, or soon after."""
 
 
 class Kind(StrEnum):
@@ -101,7 +105,8 @@ def digest(content: str | bytes) -> str:
 
 
 def sources(*places: str) -> str:
-    """A digest of files, and of all files in folders, of the project, for keys of entries made from them. Raises
+    """A digest of files, and of all files in folders, of the project, for keys of entries made from them. A process
+    executes what it has imported: if a file changed after that, the digest is one of this process alone. Raises
     `FileNotFoundError`."""
     found = hashlib.sha256()
     for name in places:
@@ -111,4 +116,6 @@ def sources(*places: str) -> str:
         for path in [root] if root.is_file() else sorted(root.rglob("*")):
             if path.is_file() and path.suffix != ".pyc":
                 found.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
+                if path.stat().st_mtime_ns > STARTED:
+                    found.update(str(STARTED).encode())
     return found.hexdigest()
