@@ -221,7 +221,7 @@ class Collector(wiring.Component):
         loads, arrives = self.loads[slot], arriving
         if not self._config.turnaround:
             arrives = arriving & ~self._takes_constant(slot)
-        m.d.comb += loads.eq(Mux(arrives, self.offer.needed[slot], 0) | self._needed_of_constant(slot))
+        m.d.comb += loads.eq(Mux(arrives, self.offer.needed[slot], 0) | self.plan.fills[slot])
         for column in range(COLUMNS):
             with m.If(loads[column]):
                 new = Mux(self.plan.constant[slot], constant.word_select(column, 32),
@@ -242,12 +242,6 @@ class Collector(wiring.Component):
     def _takes_constant(self, slot: int) -> Value:
         """Whether the slot takes a constant at the end of the cycle."""
         return self.plan.constant[slot]
-
-    def _needed_of_constant(self, slot: int) -> Value:
-        """The columns of a constant that the slot takes at the end of the cycle: those that some executing lane reads;
-        none if it is known to be zero."""
-        takes = self.plan.nonzero if self._config.has_zero_mask else self.plan.constant
-        return Mux(takes[slot], self.plan.columns, 0)
 
     def _constant(self, slot: int) -> Value:
         """The value in each lane of a slot that reads no register: the immediate or zero."""

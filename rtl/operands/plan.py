@@ -22,8 +22,8 @@ def plan_layout(config: SmConfig) -> data.StructLayout:
     constant : it reads no register.
     immediate : its constant is the immediate; otherwise zero.
     nonzero : with a zero mask, its constant is an immediate that is not zero.
-
-    Besides, if columns are enabled one by one: columns, those of a constant that some executing lane reads.
+    fills : for each slot, if columns are enabled one by one, those that its constant fills: those that some executing
+        lane reads, and with a zero mask none if it is zero.
     """
     array = data.ArrayLayout
     return data.StructLayout({
@@ -33,7 +33,7 @@ def plan_layout(config: SmConfig) -> data.StructLayout:
         "constant": SLOTS,
         "immediate": SLOTS,
         **({"nonzero": SLOTS} if config.has_zero_mask else {}),
-        **({"columns": COLUMNS} if config.gates_columns else {}),
+        **({"fills": array(COLUMNS, SLOTS)} if config.gates_columns else {}),
     })
 
 
@@ -54,7 +54,9 @@ def plan(m: Module, planned: data.View, config: SmConfig, instruction: Any) -> N
     if config.has_zero_mask:
         m.d.comb += planned.nonzero.eq(Mux(issue.imm != 0, immediate, 0))
     if config.gates_columns:
-        m.d.comb += planned.columns.eq(form_of(config).row.constant_columns(issue.lanes))
+        read = form_of(config).row.constant_columns(issue.lanes)
+        filled = planned.nonzero if config.has_zero_mask else planned.constant
+        m.d.comb += [fills.eq(Mux(filled[slot], read, 0)) for slot, fills in enumerate(planned.fills)]
 
 
 def _plan_requests(m: Module, planned: data.View, config: SmConfig, instruction: Any, requests: list[Value]) -> None:

@@ -67,11 +67,9 @@ class Overfull(Collector):
         return Const(0, 1)
 
 
-class Wasteful(Collector):
+def _wasteful(outer: Tampered, m: Module) -> dict[str, Value]:
     """Constants fill all columns."""
-
-    def _needed_of_constant(self, slot: int) -> Value:
-        return Const(-1, COLUMNS)
+    return {"plan": altered(m, outer.plan, fills=-1)}
 
 
 class Unheld(DispatchStage):
@@ -110,7 +108,7 @@ MUTANTS = (
     Mutant("Collector", COLLECTOR, "stores what arrives beside a constant", lambda c: Overfull(config=c, probe=True),
            (*CROSS_LANE, *FAST)),
     Mutant("Collector", COLLECTOR, "stores whole constants",
-           lambda c: Wasteful(config=c, probe=True), INTERLEAVED),
+           lambda c: Tampered(Collector(config=c, probe=True), _wasteful), INTERLEAVED),
     Mutant("GatedOperandPath", OPERAND, "does not undo the order of bytes",
            lambda c: Tampered(GatedOperandPath(config=c), _straight), CROSS_LANE),
     Mutant("GatedCoalescingOperandPath", OPERAND, "takes all above the width for zero",

@@ -73,6 +73,8 @@ def _plan(config: SmConfig, stimulus: Stimulus) -> Stimulus:
     immediate = [slot == issue["imm_slot"] for slot in range(3)]
     requests = [(addresses[str(slot)]["bank"], _side(stimulus, slot)) if reads[slot] and not repeats[slot] else None
                 for slot in range(3)]
+    nonzero = [chosen and issue["imm"] != 0 for chosen in immediate]
+    filled = nonzero if config.has_zero_mask else [not read for read in reads]
     return {
         "requests": {str(bank): {str(side): mask_of(request == (bank, side) for request in requests)
                                  for side in range(len(SIDES) if config.has_sides else 1)}
@@ -81,8 +83,9 @@ def _plan(config: SmConfig, stimulus: Stimulus) -> Stimulus:
         "repeats": {str(slot): repeat for slot, repeat in enumerate(repeats)},
         "constant": mask_of(not read for read in reads),
         "immediate": mask_of(immediate),
-        **({"nonzero": mask_of(chosen and issue["imm"] != 0 for chosen in immediate)} if config.has_zero_mask else {}),
-        **({"columns": _columns(config, issue["lanes"])} if config.gates_columns else {}),
+        **({"nonzero": mask_of(nonzero)} if config.has_zero_mask else {}),
+        **({"fills": {str(slot): fills * _columns(config, issue["lanes"]) for slot, fills in enumerate(filled)}}
+           if config.gates_columns else {}),
     }
 
 
