@@ -177,13 +177,14 @@ def _compare(
         try:
             _run(made, folder, files, seed, waves_from=0 if record else None)
         except runner.BenchError as error:
+            if record and (folder / f"waves.{made.waves}").exists():
+                _try_to_keep(made, folder, files[0], record)
             for file, outcome in zip(files, _read(folder), strict=False):
                 if outcome["found"]:
                     raise LockstepError(file, seed, outcome["found"]) from error
             raise
-        finally:
-            if record and (folder / f"waves.{made.waves}").exists():
-                _keep_waveform(made, folder, files[0], record)
+        if record:
+            _keep_waveform(made, folder, files[0], record)
         return [_outcome(made, *one, seed, record) for one in zip(files, _read(folder), strict=True)]
 
 
@@ -250,6 +251,14 @@ def _keep_waveform(made: runner.Build, folder: Path, file: LaunchFile, waveform:
     _move(folder / f"waves.{made.waves}", waveform)
     gtkwave.save(waveform, made.config, compile_file(file.ptx, file.entry, optimise=file.optimise), made)
     return waveform
+
+
+def _try_to_keep(made: runner.Build, folder: Path, file: LaunchFile, waveform: Path) -> None:
+    """The same after an error, which counts for more than its waveform."""
+    try:
+        _keep_waveform(made, folder, file, waveform)
+    except OSError as error:
+        warn(f"no waveform: {error.filename or waveform}: {error.strerror}")
 
 
 def _move(source: Path, target: Path) -> None:

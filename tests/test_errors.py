@@ -336,6 +336,7 @@ def test_output_that_cannot_be_written(folder, fails, options, message):
     (("report", "k.toml", "--out", "r", "--json", "r"), "--out: r", "--json writes"),
     (("trace", "k.toml", "--out", "a.npy"), "--out: a.npy", "the command reads"),
     (("trace", "bfs", "--out", "p", "--json", "p"), "--out: p", "--json writes"),
+    (("run", "k.toml", "--rtl", "--waves", "r.vcd", "--json", "r.gtkw"), "--waves: r.gtkw", "--json writes"),
     (("sweep", "--csv", "s", "--json", "s"), "--csv: s", "--json writes"),
     (("synth", "--liberty", "k.ptx", "--json", "k.ptx"), "--json: k.ptx", "the command reads"),
 ])

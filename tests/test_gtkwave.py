@@ -7,7 +7,7 @@ import random
 import re
 from collections import Counter
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pytest
 from gtkw_file import Shown, read
@@ -155,8 +155,19 @@ class Wave:
 
 @pytest.mark.rtl
 @pytest.mark.xdist_group("baseline")
-def test_a_wave_needs_room_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    """Before the run, and in each cycle: Verilator would wait for itself if it could not write."""
+def test_a_wave_needs_room_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], seed: int,
+) -> None:
+    """Before the run, and in each cycle: Verilator would wait for itself if it could not write. What the run has found
+    is told even if its waveform cannot be kept."""
+    def begun(made: Build, folder: Path, *options: Any, **more: Any) -> None:
+        (folder / f"waves.{made.waves}").touch()
+        run_bench(made, folder, *options, **more)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "run.gtkw")
+
+    run_bench = lockstep._run
     path, room = tmp_path / "add.toml", 1 << 62
     path.write_text(LAUNCH.format(ptx=kernel("vector_add").ptx))
     monkeypatch.setattr(lockstep, "ROOM", room)
@@ -164,8 +175,11 @@ def test_a_wave_needs_room_on_the_disk(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(OSError, match="No space left on device"):
         lockstep._compare(made, [load(path)], seed, **wave)
     monkeypatch.setattr(lockstep, "need_room", lambda *_: None)
+    monkeypatch.setattr(lockstep, "_run", begun)
+    monkeypatch.setattr(gtkwave, "save", full)
     with pytest.raises(LockstepError, match=r"the bench itself failed in cycle 0 .*No space left on device"):
         lockstep._compare(made, [load(path)], seed, **wave)
+    assert "no waveform: run.gtkw: No space left on device" in capsys.readouterr().err
 
 
 def test_a_wave_on_another_disk_is_whole_or_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,8 +38,10 @@ def check_launch(options: argparse.Namespace, read: Iterable[Path], buffers: Ite
 
 
 def _written(options: argparse.Namespace) -> list[tuple[str, Path]]:
-    named = ((option, getattr(options, name, None)) for name, option in {**FILES, **PAGE}.items())
-    return [(option, path) for option, path in named if path]
+    named = [(option, getattr(options, name, None)) for name, option in {**FILES, **PAGE}.items()]
+    waves = getattr(options, "waves", None)
+    saved = [("--waves", waves.with_suffix(".gtkw"))] if waves else []  # how GTKWave shows them
+    return [*((option, path) for option, path in named if path), *saved]
 
 
 def _read(options: argparse.Namespace) -> list[Path]:
