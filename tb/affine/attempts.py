@@ -10,7 +10,7 @@ from warploom.arch.layout import resident_warps
 from warploom.golden_model.affine.rules import COMPARISONS, UNIFORM_OPS
 from warploom.golden_model.compact import Compact
 from warploom.golden_model.words import ALL_LANES
-from warploom.tb.affine.operands import MASK, Trial, random_trial, uniform_answer
+from warploom.tb.affine.operands import MASK, Trial, attempted_trial, uniform_answer
 from warploom.tb.bench import Ports, Stimulus
 from warploom.tb.lane_driver import encoded, operand
 
@@ -82,13 +82,11 @@ def traffic(ports: Ports, rng: random.Random, number: int, registers: int, cycle
 def script(rng: random.Random, warp: int, registers: int, rowless: Sequence[int]) -> Iterator[Action]:
     """Operands for a trial, the trial, often a copy of its result and a look-up, repeatedly. Look-ups also name
     registers without a row, and some trials read one instead of an operand. An attempt that writes nothing may name an
-    operand as its destination, and a shift to the left may be `signed`, which is refused."""
+    operand as its destination."""
     pool = [*range(min(registers, 6)), registers - 1]
     named = [*pool, *rowless]
     while True:
-        trial, sources, dst = random_trial(rng), rng.sample(pool, len(SLOTS)), rng.choice(pool)
-        if trial.op is Op.SHF and rng.random() < 0.05:
-            trial = trial._replace(modifiers=trial.modifiers | {"right": 0, "signed": 1})
+        trial, sources, dst = attempted_trial(rng), rng.sample(pool, len(SLOTS)), rng.choice(pool)
         fields = _fields(rng, trial, sources) | {"warp": warp, "dst": dst}
         read = [slot for slot in SLOTS if fields["reads"] >> slot & 1]
         for slot in read:

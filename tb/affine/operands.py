@@ -51,6 +51,14 @@ def random_trial(rng: random.Random) -> Trial:
     return Trial(op, chosen, slots)
 
 
+def attempted_trial(rng: random.Random) -> Trial:
+    """The same, or a shift to the left that is `signed`, which no datapath executes, and which is refused."""
+    trial = random_trial(rng)
+    if trial.op is Op.SHF and rng.random() < 0.05:
+        return trial._replace(modifiers=trial.modifiers | {"right": 0, "signed": 1})
+    return trial
+
+
 def random_compact(rng: random.Random) -> Compact:
     """Any base and stride; half of them near a value at which the register wraps."""
     stride = _stride(rng)

@@ -23,7 +23,7 @@ from warploom.golden_model.fg_simt.micro import (
     Register,
 )
 from warploom.golden_model.fg_simt.micro_bits import operand_fields, operand_of
-from warploom.tb.affine.operands import Trial, random_trial
+from warploom.tb.affine.operands import Trial, attempted_trial
 from warploom.tb.bench import Stimulus
 from warploom.tb.lane_driver import encoded
 
@@ -82,9 +82,9 @@ def _trial(rng: random.Random) -> Iterator[Stimulus]:
     elif kind < 0.2:
         yield _set_predicate(rng)
     else:
-        trial = random_trial(rng)
+        trial = attempted_trial(rng)
         while trial.op not in INTEGER_OPS and trial.op is not Op.S2R and rng.random() < 0.9:
-            trial = random_trial(rng)
+            trial = attempted_trial(rng)
         operands: list[Operand] = []
         for value in (*trial.slots, *[ZERO] * len(SLOTS))[: len(SLOTS)]:
             register = rng.choice(POOL)
