@@ -105,6 +105,8 @@ def _product(rng: random.Random, _: dict[str, int]) -> Slots:
 
 
 def _product_and_sum(rng: random.Random, chosen: dict[str, int]) -> Slots:
+    if rng.random() < 0.1:  # no carry, wherever the summand wraps
+        return random_compact(rng), Compact(0), random_compact(rng)
     a, b = _product(rng, chosen)
     product = -a.value(LANES - 1) * b.value(LANES - 1)
     c = rng.choice((_uniform(rng), random_compact(rng), Compact(product + rng.randrange(-40, 40) & MASK)))
