@@ -87,6 +87,7 @@ def linked(config: SmConfig, top: str, library: Library) -> Flat:
 def _linked(module: str, mapped: Mapping[str, Mapped], library: Library) -> Flat:
     flat = Linker({name: one.netlist for name, one in mapped.items()}, library).link(module)
     buffer(flat, library)
+    resize(flat, library)  # first, since stronger cells load the trees that are grown for them
     regrow(flat, library)
     resize(flat, library)
     return flat
