@@ -19,14 +19,13 @@ from warploom.rtl.shared import module_name
 from warploom.store import Key, Kind
 from warploom.synth import liberty as cells
 from warploom.synth import yosys
+from warploom.synth.closure import close
 from warploom.synth.design import Design, Unit, elaborate
 from warploom.synth.fanout import buffer
 from warploom.synth.liberty import Library
 from warploom.synth.mapping import Mapped, map_module
 from warploom.synth.netlist import MACRO, Flat, Linker, macro_shape
-from warploom.synth.regrow import regrow
 from warploom.synth.report import Report, Row
-from warploom.synth.sizing import resize
 from warploom.synth.sram import Macro
 from warploom.synth.sta import Timer
 
@@ -87,10 +86,7 @@ def linked(config: SmConfig, top: str, library: Library) -> Flat:
 def _linked(module: str, mapped: Mapping[str, Mapped], library: Library) -> Flat:
     flat = Linker({name: one.netlist for name, one in mapped.items()}, library).link(module)
     buffer(flat, library)
-    resize(flat, library)  # first, since stronger cells load the trees that are grown for them
-    regrow(flat, library)
-    resize(flat, library)
-    return flat
+    return close(flat, library)
 
 
 def _elaborate(config: SmConfig, top: str, folder: Path, *, flat: bool) -> Design:

@@ -1,12 +1,14 @@
 """Liberty reading and static timing on a library and netlists whose delays are known by hand."""
 
 from pathlib import Path
+from typing import Any
 
 import opensta
 import pytest
 
 from warploom.arch.errors import ConfigError, ToolError
 from warploom.synth import liberty
+from warploom.synth.closure import GOAL_PS, ROUNDS, close
 from warploom.synth.fanout import SHARE, buffer
 from warploom.synth.netlist import Flat, Linker
 from warploom.synth.regrow import regrow
@@ -165,6 +167,26 @@ def test_cells_on_long_paths_become_stronger(length: int, is_long: bool) -> None
     assert sum(map(len, (labels for kind, labels in flat.labels.items()))) == kinds["DFF_X1"]
     assert (after.start, after.end) == (before.start, before.end)
     assert len(flat.gates["DFF_X1"]) >= kinds["DFF_X1"] - 1, "registers beside the path stay"
+
+
+@pytest.mark.sample(1)
+def test_rounds_end_at_the_goal_and_the_best_one_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    library, delays = liberty.load(None), list[float]()
+
+    def timed(timer: Timer) -> Any:
+        path = longest(timer)
+        delays.append(path.delay if path else 0.0)
+        return path
+
+    longest = Timer.longest
+    monkeypatch.setattr(Timer, "longest", timed)
+    for length in (40, 110, 400):
+        delays.clear()
+        flat = close(Linker({"top": loaded_chain(length)}, library).link("top"), library)
+        tried, path = [*delays], longest(Timer(flat, library))
+        assert path is not None and path.delay == min(tried)
+        assert len(tried) == next((k for k, delay in enumerate(tried, 1) if delay <= GOAL_PS), ROUNDS)
+        assert path.delay > GOAL_PS or length < 400
 
 
 def deep_tree(length: int, others: int) -> dict:

@@ -217,11 +217,11 @@ class Collector(wiring.Component):
                 m.d.sync += part.eq(operand)
 
     def _store_columns(self, m: Module, slot: int, word: Value, constant: Value, arriving: Value) -> None:
-        """Only needed columns are filled. What is needed of an operand that arrives is known before a constant is."""
-        loads, arrives = self.loads[slot], Mux(arriving, self.offer.needed[slot], 0)
+        """Only needed columns are filled."""
+        loads, arrives = self.loads[slot], arriving
         if not self._config.turnaround:
-            arrives = Mux(self._takes_constant(slot), 0, arrives)
-        m.d.comb += loads.eq(arrives | self.plan.fills[slot])
+            arrives = arriving & ~self._takes_constant(slot)
+        m.d.comb += loads.eq(Mux(arrives, self.offer.needed[slot], 0) | self.plan.fills[slot])
         for column in range(COLUMNS):
             with m.If(loads[column]):
                 new = Mux(self.plan.constant[slot], constant.word_select(column, 32),
