@@ -153,8 +153,9 @@ def read(config: SmConfig) -> wiring.Signature:
     mask : with sides, the sub-banks of that row.
     columns : if columns are enabled one by one, the needed ones of the row.
     release : with renaming, no register has the row any more: it is released at the grant.
-    grant : the accesses that are granted in this cycle.
-    word : the word that was granted in the previous cycle, in its stored form.
+    grant : the accesses that are granted in this cycle; if banks select reads first, those that select this one.
+    word : the word that was read in the previous cycle, in its stored form.
+    arrives : if banks select reads first, whether there is such a word.
     """
     def each(shape: object) -> data.ArrayLayout:
         return data.ArrayLayout(data.ArrayLayout(shape, accesses(config)), config.banks)
@@ -164,6 +165,7 @@ def read(config: SmConfig) -> wiring.Signature:
         **{name: Out(each(bits)) for name, bits in read_fields(config)},
         "grant": In(data.ArrayLayout(accesses(config), config.banks)),
         "word": In(WARP_BITS),
+        **({"arrives": In(1)} if config.selects_reads else {}),
     })
 
 
@@ -175,6 +177,7 @@ def single_read(config: SmConfig) -> wiring.Signature:
         **{name: Out(bits) for name, bits in read_fields(config)},
         "grant": In(1),
         "word": In(WARP_BITS),
+        **({"arrives": In(1)} if config.selects_reads else {}),
     })
 
 

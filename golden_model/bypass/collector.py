@@ -58,7 +58,7 @@ class BypassingCollector:
         # Without rows for transient values every destination gets an entry, and none is evicted for lack of entries.
         self._for_sources, self._may_crowd = 1 - config.has_unallocated, not config.has_unallocated
         self._named: dict[int, Entry] = {}  # entries in use, by register
-        self._fetcher = OperandFetcher(delays=config.has_window_delay)
+        self._fetcher = OperandFetcher(delays=config.has_window_delay, selects=config.selects_reads)
         self.request = self._fetcher.request
         """The request to the register file."""
         self._passing = 0  # the word of the operand that arrives in this cycle, if it passes the storage
@@ -108,7 +108,7 @@ class BypassingCollector:
         self.ready = bool(self.held)
         if self.ready:
             for entry in self.held[0].entries:
-                if entry.wanted or (entry.arriving and self._arrival_delay):
+                if entry.wanted or (entry.arriving and (self._arrival_delay or not self._fetcher.comes)):
                     self.ready = False
 
     def _leave(self, oldest: Entry) -> Leaving | None:
@@ -248,7 +248,9 @@ class BypassingCollector:
         if dispatched or freed or take is not None or delivery is not None or self._leaving is not None or self._over:
             moved = True
             self._settle_entries()
-        asked = self.asked = dispatched or asks or take is not None or arriving_word is not None
+        if events.read:
+            self._fetcher.comes = True
+        asked = self.asked = dispatched or asks or take is not None or arriving_word is not None or events.read
         if asked:
             self._settle_operands()
         return moved or asked

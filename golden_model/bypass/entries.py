@@ -94,12 +94,14 @@ class Delivery(NamedTuple):
 
 @dataclass(slots=True)
 class Events:
-    """What happens to a collector at the end of a cycle: an instruction is taken; the request is granted; the operand
-    granted in the previous cycle arrives, as plain lanes; results enter their latches, and one is delivered; the oldest
-    instruction is dispatched; the entry that is leaving is evicted."""
+    """What happens to a collector at the end of a cycle: an instruction is taken; the request is granted; if that is
+    only its selection, the bank is `read` later; the operand read in the previous cycle arrives, as plain lanes;
+    results enter their latches, and one is delivered; the oldest instruction is dispatched; the entry that is leaving
+    is evicted."""
 
     take: Taken | None = None
     granted: bool = False
+    read: bool = False
     arriving_word: int | None = None
     coming: Sequence[Coming] = ()
     delivery: Delivery | None = None

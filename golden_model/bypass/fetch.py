@@ -10,12 +10,14 @@ class OperandFetcher:
     """Requests the wanted lanes of one entry at a time, and hands over the operand that a grant brings.
 
     The entry is the first one with wanted lanes, in the order of instructions and slots. With a window delay it is a
-    register, which takes the next entry at the end of a cycle; `begins` says that it will, since it is empty.
+    register, which takes the next entry at the end of a cycle; `begins` says that it will, since it is empty. Banks are
+    read in the cycle of the grant or, if they only select then, in a later one; `comes`: an operand arrives in this
+    cycle.
     """
 
-    def __init__(self, *, delays: bool) -> None:
-        self.begins = False
-        self._delays = delays
+    def __init__(self, *, delays: bool, selects: bool) -> None:
+        self.begins = self.comes = False
+        self._delays, self._selects = delays, selects
         self._requested: Entry | None = None
         self._following: Entry | None = None  # with a delay, the entry of the next request
         self._arriving: Entry | None = None
@@ -54,10 +56,12 @@ class OperandFetcher:
         assert entry is not None and self._arriving is None, "a grant without a request, or no word after a grant"
         entry.arriving, entry.wanted = entry.wanted, 0
         self._arriving, self._requested = entry, None
+        if not self._selects:
+            self.comes = True
 
     def arrives(self) -> Entry:
-        """The entry whose lanes were granted in the previous cycle: they arrive."""
-        entry, self._arriving = self._arriving, None
+        """The entry whose lanes were read in the previous cycle: they arrive."""
+        entry, self._arriving, self.comes = self._arriving, None, False
         assert entry is not None, "a word without a grant"
         return entry
 

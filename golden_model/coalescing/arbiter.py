@@ -54,6 +54,9 @@ NOTHING_HELD = Held({}, ())
 Match = Callable[[Sequence[Read], int, int], list[Read]]
 """Grants some of the reads that overlap no first write of a path, by the priority diagonal and their number."""
 
+Turn = Callable[[int, int, Read], int]
+"""The position of a read in the order of grants, by the number of diagonals and the priority diagonal."""
+
 _ROOM = 8
 """Bits of a bank, or of a collector port, in a `_Resources` number."""
 
@@ -97,12 +100,12 @@ class _Resources:
 
 class CoalescingArbiter:
     """Grants sub-banks and slices once a cycle: writes first, then reads by a wrapped wavefront whose cells have a
-    right and a left request, or as `match` does. The only state is the priority diagonal and the turns of the write
-    paths, of which the first `rotating` ones take turns."""
+    right and a left request, in the order of `turn`, or as `match` does. The only state is the priority diagonal and
+    the turns of the write paths, of which the first `rotating` ones take turns."""
 
     def __init__(
         self, banks: int, collectors: int, alignment: Alignment, paths: WritePaths, rotating: int = 1,
-        *, match: Match | None = None,
+        *, match: Match | None = None, turn: Turn | None = None,
     ) -> None:
         self.size = max(banks, collectors)
         self.diagonal = 0
@@ -114,7 +117,7 @@ class CoalescingArbiter:
         self.observed = ("diagonal", *self._turns.observed)
         self._resources = _Resources(banks, collectors, alignment)
         # By diagonal: the position of a request.
-        self._turn_of = [Memo(partial(_turn, self.size, diagonal)) for diagonal in range(self.size)]
+        self._turn_of = [Memo(partial(turn or _turn, self.size, diagonal)) for diagonal in range(self.size)]
 
     @property
     def order(self) -> WritePaths:

@@ -17,6 +17,7 @@ from warploom.golden_model.inputs import WarpEvents
 from warploom.golden_model.masks import lowest
 from warploom.golden_model.named import named
 from warploom.golden_model.observation import Gathered
+from warploom.golden_model.pipelined.selection import ReadSelection
 from warploom.golden_model.placement import Address
 from warploom.golden_model.records import IssueFields, Result
 from warploom.golden_model.register_file.ports import Read, RegisterFile
@@ -37,6 +38,8 @@ class WindowStore:
 
     def __init__(self, config: SmConfig, register_file: RegisterFile, registers: int) -> None:
         self._file, self._counted = register_file, Counts()
+        self._selection = ReadSelection(config, register_file) if config.selects_reads else None
+        self._banks = register_file if self._selection is None else self._selection
         self._order = InTurn(len(config.dispatch_ports))
         self.dispatcher = Dispatcher(config, self._order)
         self.collectors = self.holders = [
@@ -56,7 +59,7 @@ class WindowStore:
         self._blocked = self._taking = 0  # masks of collectors: an eviction is pending, an instruction is taken
         self._used = [(0, 0)] * config.warps  # by collector: entries in use, and since when
         evictions = {"evict": self.evictions} if self._writes_back else {}
-        self._parts = Gathered(self.dispatcher, collector=self.collectors, **evictions)
+        self._parts = Gathered(self.dispatcher, self._selection, collector=self.collectors, **evictions)
         self.observed, self.observe = self._parts.observed, self._parts.observe
         for warp in range(config.warps):
             self._observe(warp)
@@ -136,12 +139,17 @@ class WindowStore:
         self._events[index].dispatched = True
 
     def read(self) -> None:
-        """Words granted in the previous cycle arrive; requests are granted."""
+        """Words read in the previous cycle arrive; requests are granted."""
         for index, word in self._words:
             self._events[index].arriving_word = word
         restore, granted = self._file.form.restore, self._file.grants()
         self._words = [(index, restore(word, read.metadata)) for index, read, word in granted]
-        for index, _, _ in granted:
+        clients: Sequence[int] = [index for index, _, _ in granted]
+        if self._selection is not None:
+            for index in clients:
+                self._events[index].read = True
+            clients = self._selection.select(clients)
+        for index in clients:
             self._events[index].granted = True
 
     def results(self, done: Sequence[Result | None], results: Sequence[Result | None]) -> Sequence[Result | None]:
@@ -182,7 +190,7 @@ class WindowStore:
                 wires.requests[index] = request
                 self._request(index, request)
             elif wires.requests.pop(index, None) is not None:
-                self._file.request(index, {})
+                self._banks.request(index, {})
         if collector.entries_used != self._used[index][0]:
             self._count_entries(index)
 
@@ -197,7 +205,7 @@ class WindowStore:
         self._check_row(index, self.collectors[index].entries[request.entry].register)
         (columns,) = form.needed(request.lanes, [metadata])
         read = named(Read, (request.entry, request.address, metadata, columns))
-        self._file.request(index, {form.ports(request.address, metadata)[0]: read})
+        self._banks.request(index, {form.ports(request.address, metadata)[0]: read})
 
     def _deliver(self, done: Sequence[Result | None]) -> None:
         """Results that complete reach their collectors."""

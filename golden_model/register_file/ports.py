@@ -130,9 +130,8 @@ class RegisterFile(Protocol):
     def bank_writes(self) -> list[int]:
         """Write requests granted, by bank."""
 
-    @property
-    def bank_conflicts(self) -> int:
-        """Requests refused because another one got their bank or write path."""
+    bank_conflicts: int
+    """Requests refused because another one got their bank or write path."""
 
     @property
     def port_conflicts(self) -> int:

@@ -155,6 +155,7 @@ class BypassingCollector(wiring.Component):
                 fetcher.wanted[e].eq(entry.wanted),
                 fetcher.form[e].eq(entry.form),
                 entry.granted.eq(fetcher.granted[e]),
+                entry.fetching.eq(fetcher.fetching[e]),
                 entry.arrives.eq(fetcher.arrives[e]),
                 entry.arriving.eq(fetcher.arriving),
                 entry.operand.eq(fetcher.restored),
@@ -175,7 +176,8 @@ class BypassingCollector(wiring.Component):
         """The oldest instruction, for dispatch."""
         queue, offer = self.queue, self.offer
         sources = queue.reads[0]
-        missing = self._all("wants") | (self.fetcher.arrives if self._config.arrival_delay else 0)
+        fetching, arrives = self.fetcher.fetching, self.fetcher.arrives
+        missing = self._all("wants") | (fetching if self._config.arrival_delay else fetching & ~arrives)
         m.d.comb += [
             offer.busy.eq(queue.count != 0),
             offer.ready.eq(offer.busy & ~(missing & reduce(or_, sources)).any()),

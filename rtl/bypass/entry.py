@@ -45,7 +45,8 @@ class Entry(wiring.Component):
     pinned : a held instruction reads the entry.
     kept : one that is still held when the next is taken reads the entry, so that it may not be taken over.
     granted : the register file grants the wanted lanes.
-    arrives, arriving, operand : an operand granted in the previous cycle arrives: the lanes, and the restored word.
+    fetching, arriving : lanes that were granted are on their way, or arrive.
+    arrives, operand : they arrive; the restored word.
     coming, deliver : results that enter their latches in this cycle, and which of them will be delivered to the entry;
         `deliver` does not depend on `coming.valid`.
     delivery : the result on the collector's result port.
@@ -73,7 +74,7 @@ class Entry(wiring.Component):
             "pinned": In(1),
             "kept": In(1),
             "granted": In(1),
-            "arrives": In(1),
+            **dict.fromkeys(("fetching", "arrives"), In(1)),
             "arriving": In(LANES),
             "operand": In(WARP_BITS),
             "coming": In(data.ArrayLayout(coming_layout(config), len(config.pipes))),
@@ -197,7 +198,7 @@ class Entry(wiring.Component):
         some = Signal(name="some_wanted", reset_less=True)
         m.d.comb += [
             self.wants.eq(self.used & some),
-            known.eq(valid | wanted | Mux(self.arrives, self.arriving, 0)),
+            known.eq(valid | wanted | Mux(self.fetching, self.arriving, 0)),
             missing.eq(self.issue.lanes & ~known),
         ]
         reads, left = self.serves[:SLOTS].any(), Mux(self.granted, 0, wanted)

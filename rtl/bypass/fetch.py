@@ -1,7 +1,7 @@
 # amaranth: UnusedElaboratable=no
 """Fetches the wanted lanes of a bypassing collector from the register file."""
 
-from amaranth import Cat, Const, Module, Mux, Signal
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -23,7 +23,8 @@ class OperandFetcher(wiring.Component):
 
     The entry is that of the lowest slot of the oldest instruction that has an entry with wanted lanes. With
     a window delay it is held in a register, so that a request does not wait for this choice. An operand that is granted
-    in cycle r is on `read.word` in r + 1.
+    in cycle r is on `read.word` in r + 1. If the grant is only the selection by a bank, `read.arrives` says when it is
+    there, and until then nothing else is requested.
 
     Parameters
     ----------
@@ -35,7 +36,8 @@ class OperandFetcher(wiring.Component):
     wants, wanted, form : of each entry, whether lanes are wanted, and which; address and metadata of its register.
     read : the request to the banks (`warploom.rtl.ports.single_read`).
     granted : the entry whose lanes are granted.
-    arrives, arriving, restored : the entry whose operand arrives, its lanes, and the plain word.
+    fetching, arriving : the entry whose operand is on its way, or arrives, and its lanes.
+    arrives, restored : the entry whose operand arrives, and the plain word.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
@@ -48,7 +50,7 @@ class OperandFetcher(wiring.Component):
             "form": In(data.ArrayLayout(form_layout(config), entries)),
             "read": Out(ports.single_read(config)),
             "granted": Out(entries),
-            "arrives": Out(entries),
+            **dict.fromkeys(("fetching", "arrives"), Out(entries)),
             "arriving": Out(LANES),
             "restored": Out(WARP_BITS),
         })
@@ -60,16 +62,14 @@ class OperandFetcher(wiring.Component):
         chosen, lanes = Signal(request_layout(self._config)), Signal(LANES)
         request = self._held(m, platform, chosen)
         wants = self.wants & ~request.entry if self._config.has_window_delay else self.wants
-        arriving = Signal(LANES, reset_less=True)
         m.d.comb += [
             waiting.eq(Cat((entries & wants).any() for entries in reads)),
             first.eq(lowest(waiting)),
             chosen.entry.eq(merge(first, reads)),
             lanes.eq(merge(request.entry, self.wanted)),
             self.granted.eq(Mux(self.read.grant, request.entry, 0)),
-            self.arriving.eq(arriving),
         ]
-        m.d.sync += [self.arrives.eq(self.granted), arriving.eq(lanes)]
+        self._fetch(m, lanes)
         self._choose(m, chosen, first, [self._form_of(m, f"source_{number}", entries)
                                         for number, entries in enumerate(reads)])
         self._ask(m, request, self._form_of(m, "requested", request.entry), lanes)
@@ -84,6 +84,20 @@ class OperandFetcher(wiring.Component):
         m.submodules.register = share(platform, "request_register", register)
         m.d.comb += [register.chosen.eq(chosen), register.grant.eq(self.read.grant)]
         return register.request
+
+    def _fetch(self, m: Module, lanes: Value) -> None:
+        """Keep what is granted until it arrives."""
+        arriving = Signal(LANES, reset_less=True)
+        m.d.comb += self.arriving.eq(arriving)
+        if not self._config.selects_reads:
+            m.d.sync += [self.fetching.eq(self.granted), arriving.eq(lanes)]
+            m.d.comb += self.arrives.eq(self.fetching)
+            return
+        m.d.comb += self.arrives.eq(Mux(self.read.arrives, self.fetching, 0))
+        with m.If(self.read.grant):
+            m.d.sync += [self.fetching.eq(self.granted), arriving.eq(lanes)]
+        with m.Elif(self.read.arrives):
+            m.d.sync += self.fetching.eq(0)
 
     def _form_of(self, m: Module, name: str, select: Signal) -> data.View:
         """The metadata of an entry's register."""
@@ -106,11 +120,18 @@ class OperandFetcher(wiring.Component):
     def _ask(self, m: Module, request: data.View, form: data.View, lanes: Signal) -> None:
         """The request; with row and columns, which the arbiter does not need."""
         read = self.read
-        m.d.comb += [read.request.eq(request.request), read.row.eq(form.row)]
+        requested = Mux(self._is_free(m), request.request, 0) if self._config.selects_reads else request.request
+        m.d.comb += [read.request.eq(requested), read.row.eq(form.row)]
         if self._config.has_sides:
             m.d.comb += read.mask.eq(request.mask)
         if self._config.gates_columns:
             m.d.comb += read.columns.eq(self._form.needed(lanes, *self._metadata(form)))
+
+    def _is_free(self, m: Module) -> Value:
+        """Whether no operand is on its way that does not arrive in this cycle."""
+        waits = Signal()
+        m.d.sync += waits.eq(self.read.grant | (waits & ~self.read.arrives))
+        return ~waits | self.read.arrives
 
     def _metadata(self, form: data.View) -> tuple[data.View | None, data.View | None]:
         """The early and the late metadata of an entry's register, if any."""
@@ -119,7 +140,7 @@ class OperandFetcher(wiring.Component):
     def _restore(self, m: Module, platform: object) -> None:
         """Restore the plain word of an arriving operand: in lane order, with the bytes that were not stored or not
         read."""
-        restorer, form = self._form.restorer(), self._form_of(m, "arriving", self.arrives)
+        restorer, form = self._form.restorer(), self._form_of(m, "arriving", self.fetching)
         if restorer is None:
             m.d.comb += self.restored.eq(self.read.word)
             return

@@ -131,11 +131,12 @@ class WindowCollectors(wiring.Component):
     def _connect_read(self, m: Module, collector: BypassingCollector, read: Any) -> None:
         """A collector requests one access at a time, described by the other ports."""
         single = collector.read
-        shown = [name for name in single.signature.members if name not in ("request", "grant", "word")]
+        shown = [name for name in single.signature.members if name not in ("request", "grant", "word", "arrives")]
         m.d.comb += [
             read.request.eq(single.request),
             single.grant.eq(read.grant.as_value().any()),
             single.word.eq(read.word),
+            *([single.arrives.eq(read.arrives)] if self._config.selects_reads else []),
         ]
         for name, b, side in product(shown, range(self._config.banks), range(ports.accesses(self._config))):
             m.d.comb += getattr(read, name)[b][side].eq(getattr(single, name))

@@ -16,6 +16,7 @@ from warploom.rtl.coalescing.crossbar import SlicedCrossbar
 from warploom.rtl.coalescing.separable_arbiter import SeparableCoalescingArbiter
 from warploom.rtl.crossbar import Crossbar
 from warploom.rtl.dual_bank import DualBank
+from warploom.rtl.pipelined.arbiter import PipelinedArbiter
 from warploom.rtl.separable.arbiter import SeparableArbiter
 from warploom.rtl.slow_arbiter import SlowArbiter
 
@@ -44,8 +45,7 @@ class SingleAccess:
     """Banks of one access a cycle, or of a read and a write, their arbiter and their crossbar ([RADAIDEH], section
     2.1.3).
 
-    `requests` and `grants` are ports of the arbiter, for each bank and each request that a collector may make to it;
-    `accesses` are those of each bank. `connections` are the arbiter's outputs to the crossbar.
+    `accesses` are those of each bank.
     """
 
     def __init__(self, config: SmConfig, *, poison: bool) -> None:
@@ -53,11 +53,8 @@ class SingleAccess:
         self.crossbar = Crossbar(banks=config.banks, collectors=config.collectors)
         self.banks = [Bank(rows=config.rows, gated=config.gates_columns, ports=config.bank_ports, poison=poison)
                       for _ in range(config.banks)]
-        self.requests, self.grants = ([[collectors] for collectors in matrix]
-                                      for matrix in (self.arbiter.read_request, self.arbiter.read_grant))
         self.accesses = [_two_ports(bank) if config.bank_ports == 2 else [Access("", bank.enable, bank.write, bank.row)]
                          for bank in self.banks]
-        self.connections = self.arbiter.read_grant
 
 
 def arbiter_of(config: SmConfig) -> Any:
@@ -65,6 +62,8 @@ def arbiter_of(config: SmConfig) -> Any:
     sizes: Any = {"banks": config.banks, "collectors": config.collectors, "paths": config.write_paths,
                   "rotating": config.rotating_paths}
     is_separable = config.read_arbiter is ReadArbiter.SEPARABLE
+    if config.selects_reads:
+        return PipelinedArbiter(config=config)
     if config.has_sides and config.has_window:
         arbiter: Any = RotatingCoalescingArbiter(**sizes, yields=config.yields_to_pending)
     elif config.has_sides:
@@ -85,17 +84,13 @@ def _two_ports(bank: Bank) -> list[Access]:
 
 class SidedAccess:
     """Banks of a right and a left access a cycle, which requests share if their bytes do not overlap ([RADAIDEH], Fig.
-    3.9). Members are those of `SingleAccess`; `masks` is another port of the arbiter."""
+    3.9). Members are those of `SingleAccess`."""
 
     def __init__(self, config: SmConfig, *, poison: bool) -> None:
         self.arbiter = arbiter_of(config)
         self.crossbar = SlicedCrossbar(banks=config.banks, collectors=config.collectors)
         self.banks = [DualBank(rows=config.rows, gated=config.gates_columns, poison=poison)
                       for _ in range(config.banks)]
-        self.requests, self.grants, self.masks = (
-            [list(of_sides) for of_sides in matrix]
-            for matrix in (self.arbiter.read_request, self.arbiter.read_grant, self.arbiter.read_mask))
         self.accesses = [[Access(f"_{side}", port.enable, port.write, port.row, port.mask, number=number)
                           for number, (side, port) in enumerate(zip(SIDES, (bank.right, bank.left), strict=True))]
                          for bank in self.banks]
-        self.connections = self.arbiter.slice_grant

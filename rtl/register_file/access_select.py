@@ -16,22 +16,22 @@ class AccessSelect(wiring.Component):
 
     Parameters
     ----------
-    config : the number of collectors, and the fields of a read.
+    config : the fields of a read.
+    readers : the number of reads.
 
     Members
     -------
     write : row and, with sides, sub-banks of the write; zero without one.
-    grant, reads : the collector (at most one, none with a write) whose read is granted, and the reads of all
-        (`read_fields`).
+    grant, reads : the read (at most one, none with a write) that is granted, and the fields of all (`read_fields`).
     selected : the fields of the write or of the granted read; zero without either.
     """
 
-    def __init__(self, *, config: SmConfig) -> None:
+    def __init__(self, *, config: SmConfig, readers: int) -> None:
         read, (_, *write) = data.StructLayout(dict(read_fields(config))), write_fields(config)
         super().__init__({
             "write": In(data.StructLayout(dict(write))),
-            "grant": In(config.collectors),
-            "reads": In(data.ArrayLayout(read, config.collectors)),
+            "grant": In(readers),
+            "reads": In(data.ArrayLayout(read, readers)),
             "selected": Out(read),
         })
 

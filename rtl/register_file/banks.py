@@ -12,12 +12,14 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import COLUMNS, SmConfig
-from warploom.arch.interfaces import BANK_PORTS, read_fields
+from warploom.arch.interfaces import BANK_PORTS
 from warploom.rtl import ports
 from warploom.rtl.observation import Shown, gather, probe_port, show
+from warploom.rtl.pipelined.reads import SelectedReads
 from warploom.rtl.register_file.access import Access, SidedAccess, SingleAccess
 from warploom.rtl.register_file.access_select import AccessSelect
 from warploom.rtl.register_file.columns import columns_of, written_columns
+from warploom.rtl.register_file.reads import Reads, ranges
 from warploom.rtl.select import merge
 from warploom.rtl.shared import module_name, share
 from warploom.rtl.slow_arbiter import is_slow
@@ -45,9 +47,9 @@ class Banks(wiring.Component):
         self._config, self._with_probe = config, probe
         self._enables = ports.write_enables(config)
         self.access = (SidedAccess if config.has_sides else SingleAccess)(config, poison=probe)
-        self._fields = [name for name, _ in read_fields(config)]
-        self.selects = [[AccessSelect(config=config) for _ in range(ports.accesses(config))]
-                        for _ in range(config.banks)]
+        self.reads = (SelectedReads if config.selects_reads else Reads)(config, self.access.arbiter)
+        banks, accesses = ranges(config)
+        self.selects = [[AccessSelect(config=config, readers=self.reads.readers) for _ in accesses] for _ in banks]
         super().__init__({
             "write": In(ports.write(config)),
             "read": In(ports.read(config)).array(config.collectors),
@@ -62,7 +64,7 @@ class Banks(wiring.Component):
         units |= {f"bank_{b}": bank for b, bank in enumerate(access.banks)}
         for name, unit in units.items():
             m.submodules[name] = share(platform, module_name(type(unit).__name__), unit)
-        self._connect_requests(m)
+        self._connect_requests(m, platform)
         self._select(m, platform)
         for b, bank in enumerate(access.banks):
             self._connect_bank(m, b, bank)
@@ -75,7 +77,7 @@ class Banks(wiring.Component):
                 self._assert_apart(m)
         return m
 
-    def _connect_requests(self, m: Module) -> None:
+    def _connect_requests(self, m: Module, platform: object) -> None:
         """Connect requests to the arbiter, and its grants to the requesters and to the crossbar."""
         access, write = self.access, self.write
         m.d.comb += [
@@ -83,24 +85,16 @@ class Banks(wiring.Component):
             access.arbiter.write_bank.eq(write.bank),
             write.grant.eq(access.arbiter.write_grant),
             *(getattr(write, name).eq(getattr(access.arbiter, name)) for name in ports.turns(self._config)),
-            access.crossbar.grant.eq(access.connections),
+            access.crossbar.grant.eq(self.reads.connections),
             *(read.word.eq(word) for read, word in zip(self.read, access.crossbar.operand, strict=True)),
         ]
-        for (c, read), b, side in product(enumerate(self.read), *self._accesses()):
-            request, grant = access.requests[b][side][c], access.grants[b][side][c]
-            m.d.comb += [request.eq(read.request[b][side]), read.grant[b][side].eq(grant)]
-        if isinstance(access, SidedAccess):
-            self._connect_masks(m, access)
+        self.reads.connect(m, platform, self.read)
+        if self._config.has_sides:
+            m.d.comb += access.arbiter.write_mask.eq(write.mask)
         if self._config.yields_to_pending:
             m.d.comb += access.arbiter.write_pending.eq(write.pending)
         if self._config.tfet_rows:
             self._connect_slow_rows(m, access.arbiter)
-
-    def _connect_masks(self, m: Module, access: SidedAccess) -> None:
-        """Connect the sub-banks of each request to the arbiter."""
-        m.d.comb += access.arbiter.write_mask.eq(self.write.mask)
-        for (c, read), b, side in product(enumerate(self.read), *self._accesses()):
-            m.d.comb += access.masks[b][side][c].eq(read.mask[b][side])
 
     def _connect_slow_rows(self, m: Module, arbiter: Any) -> None:
         """Tell the arbiter which requests are for slow rows, and the writers which write is open."""
@@ -108,22 +102,16 @@ class Banks(wiring.Component):
         m.d.comb += [arbiter.write_slow.eq(write.slow), write.open.eq(arbiter.write_open)]
         if self._config.has_sides:
             m.d.comb += arbiter.write_left.eq(write.left)
-        for (c, read), b, side in product(enumerate(self.read), *self._accesses()):
+        for (c, read), b, side in product(enumerate(self.read), *ranges(self._config)):
             slow = arbiter.read_slow[b][side] if self._config.has_sides else arbiter.read_slow[b]
             m.d.comb += slow[c].eq(is_slow(self._config, read.row[b][side]))
 
     def _select(self, m: Module, platform: object) -> None:
         """For each access of each bank, select its write or the read that is granted it."""
-        for b, side in product(*self._accesses()):
+        for b, side in product(*ranges(self._config)):
             unit = self.selects[b][side]
             m.submodules[f"select_{b}_{side}"] = share(platform, "access_select", unit, clocked=False)
-            m.d.comb += unit.grant.eq(self.access.grants[b][side])
-            for asked, read in zip(unit.reads, self.read, strict=True):
-                m.d.comb += [asked[name].eq(getattr(read, name)[b][side]) for name in self._fields]
-
-    def _accesses(self) -> tuple[range, range]:
-        """Numbers of banks, and of the accesses of each."""
-        return range(self._config.banks), range(ports.accesses(self._config))
+            self.reads.choose(m, unit, self.read, b, side)
 
     def _connect_bank(self, m: Module, b: int, bank: Any) -> None:
         for access in self.access.accesses[b]:
@@ -140,7 +128,7 @@ class Banks(wiring.Component):
         """Connect an access of a bank to its write, to the read that is granted it, or to the one of both that there
         is."""
         write, select = self.write.access[b][access.number], self.selects[b][access.number]
-        granted = self.access.grants[b][access.number].any()
+        granted = select.grant.any()
         if not access.reads:
             m.d.comb += [access.fields[name].eq(write[name]) for name, _ in write.shape()]
             return
@@ -154,7 +142,7 @@ class Banks(wiring.Component):
 
     def _release(self, m: Module) -> None:
         """Show in the next cycle the rows of granted reads that are their last ones."""
-        for b, side in product(*self._accesses()):
+        for b, side in product(*ranges(self._config)):
             m.d.sync += [
                 self.released[b][side].valid.eq(self.selects[b][side].selected["release"]),
                 self.released[b][side].row.eq(self.selects[b][side].selected["row"]),
@@ -165,7 +153,7 @@ class Banks(wiring.Component):
     def observe(self) -> Shown:
         """The priority, and the operation of each access of each bank; `who` is the reading collector, or the
         writer."""
-        shown = gather(self.access.arbiter, self.access.crossbar, bank=self.access.banks)
+        shown = gather(self.access.arbiter, self.access.crossbar, self.reads, bank=self.access.banks)
         shown["diagonal"] = self.access.arbiter.diagonal
         shown |= {name: getattr(self.access.arbiter, name) for name in ports.turns(self._config)}
         for b, accesses in enumerate(self.access.accesses):
@@ -186,7 +174,7 @@ class Banks(wiring.Component):
 
     def _who(self, b: int, access: Access) -> Value:
         """The reading collector, or the writer. Each writer of a bank has different sub-banks."""
-        arbiter, readers, who = self.access.arbiter, self.access.grants[b][access.number], list[Value]()
+        arbiter, readers, who = self.access.arbiter, self.reads.granted[b][access.number], list[Value]()
         writers = arbiter.write_grant & Cat(bank == b for bank in arbiter.write_bank)
         if access.mask is not None:
             writers &= Cat(access.write & (mask == access.mask) for mask in arbiter.write_mask)

@@ -91,7 +91,11 @@ class Warp:
         self._executing: list[tuple[int, Mapping[str, Any]]] = []  # cycle in which the result may come, instruction
         self._latches: list[Latched | None] = [None] * len(config.pipes)
         self._cycle = self._blocked_until = 0
-        self._takes, self._grants, self._dispatches, self._results, self._evictions = (_spells(rng) for _ in range(5))
+        self._takes, self._grants, self._dispatches, self._results, self._evictions, self._reads = (
+            _spells(rng) for _ in range(6))
+        self.selected = self.reading = False
+        """Where banks select reads first: whether one has selected the request, and whether it is read in this cycle.
+        """
         self._next = self._instruction()
 
     @property
@@ -107,8 +111,8 @@ class Warp:
         dispatched = model.ready and next(self._dispatches)
         issued = self._issue(model.free_entries(blocked, dispatched))
         stimulus = {
-            "read__grant": model.request() is not None and next(self._grants), "read__word": self._operand(),
-            "offer__dispatched": dispatched, **self._complete(), "forward__coming": self._come(), **issued,
+            **self._read(), "read__word": self._operand(), "offer__dispatched": dispatched, **self._complete(),
+            "forward__coming": self._come(), **issued,
         }
         if dispatched and model.fields["writes"]:
             self._executing.append((self._cycle + self._rng.randint(4, 8), model.fields))
@@ -202,6 +206,17 @@ class Warp:
         self._next = self._instruction()
 
     # ------------------------------------------------------------------ register file and results
+
+    def _read(self) -> Stimulus:
+        """A grant. If that is only the selection, the bank is read some cycles later, and nothing else is granted
+        before the operand arrives."""
+        arrives, self.selected = self.reading, self.selected and not self.reading
+        self.reading = self.selected and next(self._reads)
+        grant = not self.selected and self._model.request() is not None and next(self._grants)
+        if not self._config.selects_reads:
+            return {"read__grant": grant}
+        self.selected |= grant
+        return {"read__grant": grant, "read__arrives": arrives}
 
     def _operand(self) -> int:
         """The crossbar's word; if the register file stores plain words, the requested one."""

@@ -72,7 +72,7 @@ class SmFields:
         unit="cycles")
     window_delay: WindowDelay = choice(
         Switch("window_delay", WindowDelay.AUTO, OPERANDS, "whether requests and evictions of a window wait a cycle; "
-               "auto: with coalescing, and with gating if it writes back", OURS))
+               "auto: with coalescing, with gating if it writes back, and if read_arbiter is pipelined", OURS))
     sfu_collectors: int = number(
         0, OPERANDS, "collectors of SFU alone, of all; 0: the general ones serve it; with a window 0", (0, 63), OURS)
     mem_collectors: int = number(
@@ -150,7 +150,7 @@ class SmFields:
     def has_window_delay(self) -> bool:
         """Whether requests and evictions of a window wait in registers."""
         if self.window_delay is WindowDelay.AUTO:
-            needed = self.has_sides or (self.gates_columns and self.writes_back)
+            needed = self.has_sides or (self.gates_columns and self.writes_back) or self.selects_reads
         else:
             needed = self.window_delay is WindowDelay.ON
         return self.has_window and needed
@@ -159,6 +159,11 @@ class SmFields:
     def yields_to_pending(self) -> bool:
         """Whether reads give way to the writes of all latches, those that are not granted among them."""
         return self.has_window_delay and self.has_sides
+
+    @property
+    def selects_reads(self) -> bool:
+        """Whether banks select a read in one cycle and grant it in a later one."""
+        return self.read_arbiter is ReadArbiter.PIPELINED
 
     @property
     def has_register_cache(self) -> bool:

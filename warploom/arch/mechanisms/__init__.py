@@ -15,6 +15,7 @@ from warploom.arch.mechanisms.gating import GATING, Gating
 from warploom.arch.mechanisms.hints import HINTS, Hinting
 from warploom.arch.mechanisms.l1 import L1
 from warploom.arch.mechanisms.mascar import MASCAR, Saturation
+from warploom.arch.mechanisms.pipelined import PIPELINED
 from warploom.arch.mechanisms.preexecution import PREEXECUTION
 from warploom.arch.mechanisms.register_file_cache import REGISTER_FILE_CACHE
 from warploom.arch.mechanisms.renaming import RENAMING, Renaming
@@ -28,7 +29,8 @@ BESIDE = (FLOATING_POINT, L1, FG_SIMT)
 """Units beside the datapath, which are no mechanisms of it; they are listed behind those of the baseline."""
 
 MECHANISMS: tuple[Mechanism, ...] = (BASELINE, *BESIDE, COALESCING, GATING, CORF, BYPASSING,
-                                     REGISTER_FILE_CACHE, AFFINE, HINTS, PREEXECUTION, MASCAR, RENAMING, SEPARABLE)
+                                     REGISTER_FILE_CACHE, AFFINE, HINTS, PREEXECUTION, MASCAR, RENAMING, SEPARABLE,
+                                     PIPELINED)
 """All descriptors; everything that is derived from them is in this order."""
 
 SWITCHES: dict[str, Switch] = {switch.field: switch for mechanism in MECHANISMS for switch in mechanism.switches}

@@ -13,6 +13,7 @@ class ReadArbiter(StrEnum):
 
     WAVEFRONT = "wavefront"  # a refused read always conflicts with a granted one; time grows with the matrix
     SEPARABLE = "separable"  # each bank selects a collector, then each collector one of its banks; logarithmic time
+    PIPELINED = "pipelined"  # of windows: each bank selects a collector in one cycle and grants its read in a later one
 
 
 KIND = (ReadArbiter.SEPARABLE,)

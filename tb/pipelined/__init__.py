@@ -1,0 +1,1 @@
+"""Reads in two cycles: banks select requests in one and grant them in another."""
