@@ -188,7 +188,9 @@ def test_every_unit_that_is_apart_is_in_some_datapath() -> None:
     """A renamed one would be mapped in another way."""
     settings = (["schedulers=2", "issue_ports=2", *SETS_BY_PIPE], ["coalescing=on"], ["bypass=bow"], ["affine=abm"],
                 ["read_arbiter=separable"], ["read_arbiter=separable", "coalescing=on"],
-                ["bypass=bow_wr", "coalescing=on", "warps=2", "entries=4"])
+                ["bypass=bow_wr", "coalescing=on", "warps=2", "entries=4"],
+                *(["bypass=bow", "read_arbiter=pipelined", f"coalescing={kind}", "warps=2", "entries=4"]
+                  for kind in ("off", "on")))
     texts = [verilog.to_rtlil(verilog.create(SmConfig.preset("small").with_settings(each), "Datapath"), "unit",
                               source_lines=False) for each in settings]
     modules = re.findall(r"^module \\(\S+)", "\n".join(texts), re.MULTILINE)

@@ -6,6 +6,7 @@ from functools import partial
 from typing import NamedTuple
 
 from warploom.arch.config import SUB_BANKS
+from warploom.arch.interfaces import SIDES
 from warploom.arch.mechanisms import Alignment
 from warploom.arch.pipes import WritePaths
 from warploom.golden_model.arbiter import Turns
@@ -215,3 +216,8 @@ def _turn(size: int, diagonal: int, read: Read) -> int:
     tuple.)"""
     bank, side, collector, _ = read
     return ((bank + collector - diagonal) % size * size + bank) * 2 + side
+
+
+def side_in_turn(size: int, diagonal: int, read: Read) -> int:
+    """The position of a request if there is one for each side of a bank: the sides take turns. (For `Turn`.)"""
+    return read.bank * len(SIDES) + (read.side ^ diagonal & 1)

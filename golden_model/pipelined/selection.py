@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import SIDES
-from warploom.golden_model.coalescing.arbiter import Read as SidedRead
 from warploom.golden_model.masks import lowest
 from warploom.golden_model.register_file.ports import Port, Read, RegisterFile
 
@@ -71,8 +70,3 @@ class ReadSelection:
     def observe(self) -> Sequence[int]:
         """For each port whether its register holds a request, and of which client."""
         return [value for port in self._ports.values() for value in (port.client is not None, port.client or 0)]
-
-
-def turn(size: int, diagonal: int, read: SidedRead) -> int:
-    """The position of a request among those of both sides of its bank, which take turns."""
-    return read.bank * len(SIDES) + (read.side ^ diagonal & 1)

@@ -9,13 +9,12 @@ from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import SIDES
 from warploom.golden_model.activity import ColumnMeter
 from warploom.golden_model.coalescing import arbiter
-from warploom.golden_model.coalescing.arbiter import CoalescingArbiter
+from warploom.golden_model.coalescing.arbiter import CoalescingArbiter, side_in_turn
 from warploom.golden_model.coalescing.meter import Meter
 from warploom.golden_model.coalescing.separable_arbiter import sides_match_of
 from warploom.golden_model.coalescing.slow_arbiter import SlowCoalescingArbiter
 from warploom.golden_model.dual_bank import DualBank
 from warploom.golden_model.observation import Gathered
-from warploom.golden_model.pipelined.selection import turn
 from warploom.golden_model.records import Result
 from warploom.golden_model.register_file.forms import Narrow, NarrowZeroMasked
 from warploom.golden_model.register_file.observation import enabled_columns, names_of_accesses
@@ -46,7 +45,7 @@ class SharedFile:
         self.arbiter: CoalescingArbiter | SlowCoalescingArbiter
         self.arbiter = sided = CoalescingArbiter(
             config.banks, config.collectors, config.alignment, config.write_paths, config.rotating_paths,
-            match=sides_match_of(config), turn=turn if config.selects_reads else None)
+            match=sides_match_of(config), turn=side_in_turn if config.selects_reads else None)
         if config.tfet_rows:
             self.arbiter = SlowCoalescingArbiter(sided, self._writes_slowly, self._reads_slowly)
         self._yielding = sided if config.yields_to_pending else None

@@ -13,6 +13,7 @@ from warploom.rtl.bank import Bank
 from warploom.rtl.bypass.arbiter import RotatingArbiter, RotatingCoalescingArbiter
 from warploom.rtl.coalescing.arbiter import CoalescingArbiter
 from warploom.rtl.coalescing.crossbar import SlicedCrossbar
+from warploom.rtl.coalescing.pipelined_arbiter import PipelinedCoalescingArbiter
 from warploom.rtl.coalescing.separable_arbiter import SeparableCoalescingArbiter
 from warploom.rtl.crossbar import Crossbar
 from warploom.rtl.dual_bank import DualBank
@@ -63,7 +64,7 @@ def arbiter_of(config: SmConfig) -> Any:
                   "rotating": config.rotating_paths}
     is_separable = config.read_arbiter is ReadArbiter.SEPARABLE
     if config.selects_reads:
-        return PipelinedArbiter(config=config)
+        return (PipelinedCoalescingArbiter if config.has_sides else PipelinedArbiter)(**sizes)
     if config.has_sides and config.has_window:
         arbiter: Any = RotatingCoalescingArbiter(**sizes, yields=config.yields_to_pending)
     elif config.has_sides:

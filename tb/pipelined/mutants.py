@@ -2,23 +2,15 @@
 
 from functools import partial
 
-from amaranth import Const, Module, Value
+from amaranth import Module, Value
 
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms.pipelined import SETTING
 from warploom.rtl.pipelined.arbiter import PipelinedArbiter
 from warploom.rtl.pipelined.read_port import ReadPort
-from warploom.tb.mutants import Mutant, Rewire, Tampered
+from warploom.tb.mutants import Mutant, Rewire, Tampered, arbiter
 
-PLAIN, SIDED = ("bypass=bow", SETTING), ("bypass=bow", "coalescing=on", SETTING)
-BENCH = "warploom.tb.pipelined.test_arbiter"
-
-
-class Unseeing(PipelinedArbiter):
-    """Reads do not see what the writes take."""
-
-    def _written(self, bank: int, mask: Value) -> Value:
-        return Const(0, 1)
+SETTINGS = ("bypass=bow", SETTING)
 
 
 def _port(rewire: Rewire, config: SmConfig) -> Tampered:
@@ -26,11 +18,7 @@ def _port(rewire: Rewire, config: SmConfig) -> Tampered:
 
 
 def _arbiter(rewire: Rewire, config: SmConfig) -> Tampered:
-    return Tampered(PipelinedArbiter(config=config), rewire)
-
-
-def _hasty(outer: Tampered, m: Module) -> dict[str, Value]:
-    return {"write_pending": outer.write_request}
+    return Tampered(arbiter(PipelinedArbiter, config), rewire)
 
 
 def _eager(outer: Tampered, m: Module) -> dict[str, Value]:
@@ -47,14 +35,9 @@ def _idle(outer: Tampered, m: Module) -> dict[str, Value]:
 
 MUTANTS = (
     Mutant("ReadPort", "warploom.tb.pipelined.test_read_port", "selects no collector twice in a row",
-           partial(_port, _forgetful), PLAIN),
+           partial(_port, _forgetful), SETTINGS),
     Mutant("ReadPort", "warploom.tb.pipelined.test_read_port", "tells none that is selected as another one is granted",
-           partial(_port, _idle), PLAIN),
-    Mutant("PipelinedArbiter", f"{BENCH}::random_requests", "reads a bank that is written",
-           partial(_arbiter, _eager), PLAIN),
-    Mutant("PipelinedArbiter", f"{BENCH}::random_masks", "reads what is written", lambda c: Unseeing(config=c), SIDED),
-    Mutant("PipelinedArbiter", f"{BENCH}::random_masks", "gives way to requested writes alone",
-           partial(_arbiter, _hasty), SIDED),
-    Mutant("PipelinedArbiter", f"{BENCH}::random_masks", "overlooks that two sides overlap",
-           partial(_arbiter, lambda o, m: {"mask": Const(0, len(o.mask.as_value()))}), SIDED),
+           partial(_port, _idle), SETTINGS),
+    Mutant("PipelinedArbiter", "warploom.tb.pipelined.test_arbiter", "reads a bank that is written",
+           partial(_arbiter, _eager), SETTINGS),
 )

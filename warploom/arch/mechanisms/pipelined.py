@@ -4,7 +4,7 @@ it."""
 from warploom.arch.mechanisms.baseline import FAST
 from warploom.arch.mechanisms.bypassing import WINDOWS, Bypass, WindowDelay
 from warploom.arch.mechanisms.coalescing import Alignment, Coalescing
-from warploom.arch.mechanisms.descriptor import CONFIG, Conflict, Core, Mechanism, Needs, Runs, Unit
+from warploom.arch.mechanisms.descriptor import ARBITER, CONFIG, Conflict, Core, Mechanism, Needs, Runs, Unit
 from warploom.arch.mechanisms.separable import ReadArbiter
 
 KIND = (ReadArbiter.PIPELINED,)
@@ -28,7 +28,9 @@ PIPELINED = Mechanism(
             ("bank_ports", (2,), "banks have one port", "read_arbiter = wavefront"))),
     units=(
         Unit("ReadPort", "warploom.rtl.pipelined.read_port.ReadPort", CONFIG, needs=ON),
-        Unit("PipelinedArbiter", "warploom.rtl.pipelined.arbiter.PipelinedArbiter", CONFIG, needs=ON),
+        Unit("PipelinedArbiter", "warploom.rtl.pipelined.arbiter.PipelinedArbiter", ARBITER),
+        Unit("PipelinedCoalescingArbiter",
+             "warploom.rtl.coalescing.pipelined_arbiter.PipelinedCoalescingArbiter", ARBITER),
     ),
     cores=(
         Core("bow pipelined", ("bypass=bow", SETTING, "entries=6"), is_long=True),
@@ -43,7 +45,7 @@ PIPELINED = Mechanism(
     ),
     is_on=ON,
     words=("", "reads in two cycles"),
-    bugs=("warploom.tb.pipelined.mutants.MUTANTS",),
-    names=("PIPELINED", "PipelinedArbiter", "ReadPort", "ReadSelection"),
+    bugs=("warploom.tb.pipelined.mutants.MUTANTS", "warploom.tb.coalescing.pipelined_mutants.MUTANTS"),
+    names=("PIPELINED", "PipelinedArbiter", "PipelinedCoalescingArbiter", "ReadPort", "ReadSelection"),
     folders=("pipelined",),
 )
