@@ -36,10 +36,10 @@ def first_from(m: Module, requests: Value, start: Value) -> Signal:
 
 
 def in_turn(m: Module, requests: Value, enable: ValueLike = 1) -> Signal:
-    """Round robin: the first request, cyclically, after the one that was selected last; after reset bit 0 is first.
-    Without `enable`, which may come late, none is selected."""
-    start, selected = Signal(len(requests), init=1, name="start"), Signal(len(requests), name="selected")
-    m.d.comb += selected.eq(Mux(enable, first_from(m, requests, start), 0))
-    with m.If(selected.any()):
-        m.d.sync += start.eq(selected.rotate_left(1))
-    return selected
+    """Round robin: the first request, cyclically, after the one that was selected last; after reset bit 0 is first. It
+    is selected only with `enable`, which may come late, and on which this does not depend."""
+    start = Signal(len(requests), init=1, name="start")
+    first = first_from(m, requests, start)
+    with m.If(Mux(enable, requests.any(), 0)):
+        m.d.sync += start.eq(first.rotate_left(1))
+    return first

@@ -9,7 +9,7 @@ from warploom.arch.interfaces import index_bits
 from warploom.rtl.interfaces import eviction_layout, result_layout
 from warploom.rtl.observation import Shown
 from warploom.rtl.rotate import in_turn
-from warploom.rtl.select import merge
+from warploom.rtl.select import binary
 
 
 class EvictionUnit(wiring.Component):
@@ -60,20 +60,21 @@ class EvictionUnit(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         warp, entering, free, fresh, offered = Signal.like(self.warp), Signal(), Signal(), Signal(), Signal()
+        first, some = in_turn(m, self.request, free), self.request.any()
         held, kept = (Signal(self.eviction.shape(), name=name, reset_less=True) for name in ("held", "kept"))
         m.d.comb += [
             offered.eq(self.valid & ~fresh if self._config.has_window_delay else self.valid),
             entering.eq(offered & self.result.ready & ~self.result_mem.valid),
             free.eq(~self.valid | entering),
-            self.select.eq(in_turn(m, self.request, free)),
+            self.select.eq(Mux(free, first, 0)),
             self.warp.eq(Mux(self.valid, warp, 0)),
             held.eq(Mux(fresh, self.eviction, kept)),
         ]
-        m.d.sync += [self.source.eq(self.select), fresh.eq(self.select.any()), kept.eq(held)]
-        with m.If(free):
-            m.d.sync += self.valid.eq(self.select.any())
-        with m.If(self.select.any()):
-            m.d.sync += warp.eq(merge(self.select, range(self._config.collectors)))
+        m.d.sync += [self.source.eq(self.select), fresh.eq(free & some), kept.eq(held)]
+        with m.If(free):  # known late
+            m.d.sync += self.valid.eq(some)
+            with m.If(some):
+                m.d.sync += warp.eq(binary(first))
         self._offer(m, offered, kept if self._config.has_window_delay else held, warp)
         m.d.comb += self.blocked.eq(self._latched_warp(m, warp, entering) | self.valid << warp)
         return m

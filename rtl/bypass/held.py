@@ -60,11 +60,14 @@ class HeldInstructions(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         window = self._config.window
-        last, taken = Signal.like(self.count), Signal(window)
+        end, taken = Signal(window + 1), Signal(window)
         kept = [Signal(self.oldest.shape(), name=f"kept_{i}", reset_less=True) for i in range(window)]
         complete = self._completed(m, kept, taken) if self._config.has_zero_mask else kept
-        m.d.comb += [last.eq(self.count - self.dispatched), taken.eq(self.take << last)]
-        m.d.sync += self.count.eq(last + self.take)
+        m.d.comb += [
+            end.eq(Mux(self.take, 1 << self.count, 0)),
+            taken.eq(Mux(self.dispatched, end[1:], end)),  # known late
+        ]
+        m.d.sync += self.count.eq(Mux(self.dispatched, self.count - ~self.take, self.count + self.take))
         for i in range(window):
             moves_up = i + 1 < window
             with m.If(self.dispatched):

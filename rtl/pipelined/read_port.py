@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import read_fields
 from warploom.rtl.interfaces import struct
-from warploom.rtl.rotate import first_from
+from warploom.rtl.rotate import in_turn
 from warploom.rtl.select import merge_many
 
 
@@ -45,12 +45,12 @@ class ReadPort(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        start, who = Signal.like(self.request, init=1, name="start"), Signal.like(self.who, reset_less=True)
-        read, accepts, some = Signal(self.read.shape(), reset_less=True), Signal(), Signal()
-        first = first_from(m, self.request, start)
+        who, read = (Signal(port.shape(), name=name, reset_less=True)
+                     for name, port in (("held_who", self.who), ("held_read", self.read)))
+        accepts = Signal()
+        first = in_turn(m, self.request, accepts)
         m.d.comb += [
             accepts.eq(self.grant | ~self.valid),
-            some.eq(self.request.any()),
             self.selected.eq(Mux(accepts, first, 0)),
             self.granted.eq(Mux(self.grant, who, 0)),
             self.who.eq(who),
@@ -58,9 +58,7 @@ class ReadPort(wiring.Component):
         ]
         with m.If(accepts):
             m.d.sync += [
-                self.valid.eq(some), who.eq(first),
+                self.valid.eq(self.request.any()), who.eq(first),
                 read.eq(merge_many(first, [asked.as_value() for asked in self.reads])),
             ]
-            with m.If(some):
-                m.d.sync += start.eq(first.rotate_left(1))
         return m

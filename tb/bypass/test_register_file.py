@@ -22,7 +22,7 @@ class AnyProgram(Program):
         return Draft(rng.random() < 0.4, lambda lanes: [rng.getrandbits(32) for _ in range(LANES)])
 
 
-WINDOWS = cores("bypassing")
+WINDOWS = cores("bypassing", "pipelined")
 
 
 @cocotb.test()
