@@ -118,13 +118,25 @@ def test_transient_values_without_rows_need_hints_and_all_entries(settings, mess
     ("bypass=bow", False), ("bypass=bow coalescing=on", True), ("bypass=bow gating=cross_lane", False),
     ("bypass=bow_wr gating=in_lane", True), ("bypass=bow_hints affine=abm", False), ("bypass=bow_hints", False),
     ("coalescing=on gating=in_lane", False), ("bypass=bow_hints coalescing=on window_delay=off", False),
-    ("bypass=bow window_delay=on", True), ("window_delay=on", False),
+    ("bypass=bow window_delay=on", True), ("window_delay=on", False), ("bypass=bow read_arbiter=pipelined", True),
+    ("bypass=bow_hints read_arbiter=pipelined coalescing=on", True),
 ])
 def test_windows_have_a_delay_where_their_paths_would_be_too_long(settings, delay):
     config = SmConfig.preset("small").with_settings(settings.split())
     assert config.has_window_delay is delay
-    assert config.with_settings(["bypass=off"]).has_window_delay is False
+    assert config.with_settings(["bypass=off", "read_arbiter=wavefront"]).has_window_delay is False
     assert config.yields_to_pending == (delay and "coalescing" in settings)
+
+
+@pytest.mark.parametrize(("settings", "instead"), [
+    ("bypass=off", "read_arbiter=wavefront"), ("bypass=rfc", "read_arbiter=wavefront"),
+    ("window_delay=off", "window_delay=auto"), ("bank_ports=2", "read_arbiter=wavefront"),
+])
+def test_reads_in_two_cycles_are_refused_where_they_are_not_possible(settings, instead):
+    machine = SmConfig().with_settings(["bypass=bow", "read_arbiter=pipelined"])
+    with pytest.raises(ConfigError, match=f"read_arbiter = pipelined.*use {instead.replace('=', ' = ')}"):
+        machine.with_settings(settings.split())
+    machine.with_settings([*settings.split(), instead])
 
 
 @pytest.mark.parametrize("bypass", ["off", "rfc"])

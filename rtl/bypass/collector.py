@@ -27,11 +27,12 @@ class BypassingCollector(wiring.Component):
     """The operand collector of one warp, which holds the registers that the warp's last instructions read and wrote.
 
     An instruction that is taken in cycle t finds its operands in entries, or requests them, one at a time, from t + 1
-    on. An operand granted in cycle r is valid from r + 2 on. The plain word is restored before it enters the entry. The
-    oldest held instruction may be dispatched when all its operands are valid; with `arrival_delay` = 0 one that arrives
-    goes past the entry to dispatch. Outputs are functions of registers, except `forward.deliver`, which depends on
-    `forward.coming`, `eviction.request`, which is 0 with `take`, and with `turnaround` = 0 `free_entries`, which
-    depends on `offer.dispatched`.
+    on. An operand that a bank reads in cycle r is valid from r + 2 on. The plain word is restored before it enters the
+    entry. The oldest held instruction may be dispatched when all its operands are valid; with `arrival_delay` = 0 one
+    that arrives goes past the entry to dispatch. Outputs are functions of registers, except `forward.deliver`, which
+    depends on `forward.coming`, `eviction.request`, which is 0 with `take`, with `turnaround` = 0 `free_entries`, which
+    depends on `offer.dispatched`, and where banks select reads `read.request` and `offer.ready`, which depend on
+    `read.arrives`.
 
     Parameters
     ----------

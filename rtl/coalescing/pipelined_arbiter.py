@@ -49,13 +49,17 @@ class PipelinedCoalescingArbiter(wiring.Component):
 
     def _grant_bank(self, m: Module, bank: int) -> None:
         """Grant the reads of a bank's sides."""
-        masks, is_odd = self.mask[bank], self.diagonal[0]
+        masks, left_first = self.mask[bank], self._left_first()
         free, meet = Signal(len(SIDES), name=f"free_{bank}"), Signal(name=f"meet_{bank}")
         m.d.comb += [
             free.eq(self.valid[bank] & ~Cat(self._written(bank, mask) for mask in masks)),
             meet.eq((masks[0] & masks[1]).any() & free.all()),
-            self.grant[bank].eq(free & ~Cat(meet & is_odd, meet & ~is_odd)),
+            self.grant[bank].eq(free & ~Cat(meet & left_first, meet & ~left_first)),
         ]
+
+    def _left_first(self) -> Value:
+        """Whether the left one of two reads that overlap each other is granted."""
+        return self.diagonal[0]
 
     def _written(self, bank: int, mask: Value) -> Value:
         """Whether a write in a latch overlaps the sub-banks of a bank."""

@@ -13,6 +13,7 @@ from warploom.arch.config import LANES, SmConfig
 from warploom.arch.mechanisms import WindowDelay
 from warploom.arch.mechanisms.baseline import FAST
 from warploom.rtl.bypass.collector import BypassingCollector
+from warploom.rtl.bypass.fetch import OperandFetcher
 from warploom.tb.mutants import Mutant, Rewire, Tampered, altered
 
 BENCH = "warploom.tb.bypass.test_collector"
@@ -21,6 +22,7 @@ ROWLESS = ("bypass=bow_hints", "window=2", "entries=8", "transient=on")
 QUICK = ("bypass=bow_wr", "window=2", "entries=4", *FAST)
 INTERLEAVED = (*SETTINGS, "coalescing=on", "gating=cross_lane", "window_delay=off")
 LATE = ("bypass=bow", "entries=4", "coalescing=on")
+SELECTED = ("bypass=bow", "window=2", "entries=4", "read_arbiter=pipelined", *FAST)
 
 
 def _with(part: str, rewire: Rewire) -> Callable[[SmConfig], wiring.Component]:
@@ -34,6 +36,19 @@ def _with(part: str, rewire: Rewire) -> Callable[[SmConfig], wiring.Component]:
         return collector
 
     return make
+
+
+class Impatient(OperandFetcher):
+    """Does not wait for an operand that is on its way."""
+
+    def _is_free(self, m: Module) -> Value:
+        return Const(1, 1)
+
+
+def _impatient(config: SmConfig) -> BypassingCollector:
+    collector = BypassingCollector(config=config, probe=True)
+    collector.fetcher = Impatient(config=config)
+    return collector
 
 
 class Generous(BypassingCollector):
@@ -96,6 +111,9 @@ MUTANTS = (
             lambda o, m: {"form": altered(m, o.inner.form, left=0)}, INTERLEAVED),
     _mutant("forgets the zero mask of the destination", "queue",
             lambda o, m: {"zero": Const(0, len(o.zero.as_value()))}, INTERLEAVED),
+    Mutant("BypassingCollector", BENCH, "requests while an operand is on its way", _impatient, SELECTED),
+    _mutant("is ready before an operand arrives", "fetcher", lambda o, m: {"fetching": o.inner.arrives}, SELECTED),
+    _mutant("wants lanes again that are on their way", "entries", lambda o, m: {"fetching": o.arrives}, SELECTED),
     _mutant("chooses no request as another one is granted", "fetcher", _pausing, LATE),
     Mutant("BypassingCollector", BENCH, "requests at once",
            lambda c: BypassingCollector(config=replace(c, window_delay=WindowDelay.OFF), probe=True), LATE),

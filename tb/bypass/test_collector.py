@@ -246,7 +246,7 @@ async def random_warp(dut: cocotb.handle.SimHandleBase) -> None:
     pytest.param(["bypass=bow_hints", "window=2", "entries=8", "transient=on"], marks=pytest.mark.long),
     ["bypass=bow_wr", "entries=6", "coalescing=on", "gating=in_lane", "window_delay=off", *FAST],
     ["bypass=bow", "entries=4", "coalescing=on"],
-    ["bypass=bow_wr", "entries=4", "coalescing=on", "gating=in_lane", "read_arbiter=pipelined", *FAST],
+    ["bypass=bow_wr", "entries=4", "coalescing=on", "gating=in_lane", "read_arbiter=pipelined"],
 ], ids=" ".join)
 def test_collector(settings: list[str], seed: int) -> None:
     _run(settings, seed)
@@ -266,7 +266,7 @@ def test_collector(settings: list[str], seed: int) -> None:
     ["bypass=bow_hints", "entries=4"],
     ["bypass=bow_hints", "entries=4", "window=2", "gating=cross_lane", "window_delay=off"],
     ["bypass=bow_wr", "entries=6", "window=5", "gating=in_lane"],
-    ["bypass=bow_hints", "entries=4", "window=2", "read_arbiter=pipelined"],
+    ["bypass=bow_hints", "entries=4", "window=2", "read_arbiter=pipelined", *FAST],
 ], ids=" ".join)
 def test_more_collectors(settings: list[str], seed: int) -> None:
     """Larger collectors, which take minutes to build, and further combinations of these settings."""

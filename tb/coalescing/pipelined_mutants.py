@@ -20,6 +20,13 @@ class Unseeing(PipelinedCoalescingArbiter):
         return Const(0, 1)
 
 
+class RightFirst(PipelinedCoalescingArbiter):
+    """The right one of two reads that overlap each other is always granted."""
+
+    def _left_first(self) -> Value:
+        return Const(0, 1)
+
+
 def _tampered(rewire: Rewire, config: SmConfig) -> Tampered:
     return Tampered(arbiter(PipelinedCoalescingArbiter, config), rewire)
 
@@ -36,6 +43,7 @@ MUTANTS = tuple(
     Mutant("PipelinedCoalescingArbiter", BENCH, bug, make, SETTINGS)
     for bug, make in (
         ("reads what is written", partial(arbiter, Unseeing)),
+        ("never prefers the left read", partial(arbiter, RightFirst)),
         ("gives way to requested writes alone", partial(_tampered, _hasty)),
         ("takes all registers for wide ones", partial(_tampered, _wasteful)),
     )

@@ -51,7 +51,7 @@ class Bypass(StrEnum):
 class WindowDelay(StrEnum):
     """Whether what a window sends, its requests and evictions, waits in a register for a cycle."""
 
-    AUTO = "auto"  # where the path is longer than 1 ns otherwise: with coalescing, and evictions with gating
+    AUTO = "auto"  # with reads in two cycles, and where a path is longer than 1 ns on `small` otherwise
     OFF = "off"
     ON = "on"
 

@@ -3,7 +3,6 @@ it."""
 
 from warploom.arch.mechanisms.baseline import FAST
 from warploom.arch.mechanisms.bypassing import WINDOWS, Bypass, WindowDelay
-from warploom.arch.mechanisms.coalescing import Alignment, Coalescing
 from warploom.arch.mechanisms.descriptor import ARBITER, CONFIG, Conflict, Core, Mechanism, Needs, Runs, Unit
 from warploom.arch.mechanisms.separable import ReadArbiter
 
@@ -17,14 +16,8 @@ PIPELINED = Mechanism(
         Conflict("read_arbiter", KIND, name, values, f"{reason}; use {instead}")
         for name, values, reason, instead in (
             ("bypass", tuple(kind for kind in Bypass if kind not in WINDOWS),
-             "only a window requests one bank at a time", "read_arbiter = wavefront or separable"),
+             "only a window requests one bank at a time", "read_arbiter = wavefront"),
             ("window_delay", (WindowDelay.OFF,), "requests wait in registers", "window_delay = auto"),
-            ("coalescing", tuple(kind for kind in Coalescing if kind not in (Coalescing.OFF, Coalescing.ON)),
-             "registers in one entry are matched by a wavefront only", "read_arbiter = wavefront"),
-            ("alignment", (Alignment.IDEAL, Alignment.UPPER_BOUND), "a bound of coalescing has no sides to select by",
-             "read_arbiter = wavefront"),
-            ("tfet_rows", tuple(range(1, 4097)), "an access of two cycles holds its bank",
-             "read_arbiter = wavefront"),
             ("bank_ports", (2,), "banks have one port", "read_arbiter = wavefront"))),
     units=(
         Unit("ReadPort", "warploom.rtl.pipelined.read_port.ReadPort", CONFIG, needs=ON),
