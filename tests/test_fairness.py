@@ -1,5 +1,5 @@
-"""The bound on the waiting time of reads (docs/contract/register_file.md), proven by a SAT solver on the netlists of all
-arbiters that grant reads in the cycle of their request.
+"""The bound on the waiting time of reads (docs/contract/register_file.md), proven by a SAT solver on the netlists of
+all arbiters that grant reads in the cycle of their request.
 """
 
 from functools import partial
