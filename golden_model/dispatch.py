@@ -85,12 +85,15 @@ class Dispatcher:
     chooses among the eligible instructions.
 
     The datapath sets `queued`: for each pipe, the number of results in its result queue. Within a cycle call `select`,
-    then `step` with the instructions that were chosen and `issued` for the collector that was filled.
+    then `step` with the instructions that were chosen and `issued` for the collector that was filled. With a dispatch
+    delay the operand store sets `chosen`: the instructions that will be dispatched in the next cycle, which pipes
+    accept in this one.
     """
 
     def __init__(self, config: SmConfig, order: Order) -> None:
         timings = [{int(c): pipe.timing_of(c) for c in pipe.timing_classes} for pipe in config.timed_pipes]
-        self._latency = [{COPY: COPY_LATENCY, **{c: timing.latency for c, timing in of_pipe.items()}}
+        self._latency = [{c: latency + config.dispatch_delay for c, latency in
+                          [(COPY, COPY_LATENCY), *((c, timing.latency) for c, timing in of_pipe.items())]}
                          for of_pipe in timings]
         self._interval = [{COPY: 1, **{c: timing.interval for c, timing in of_pipe.items()}} for of_pipe in timings]
         self._order = order
@@ -110,6 +113,7 @@ class Dispatcher:
         self.free_at = [0] * (1 + max(map(max, self._parts)))
         self.slots = [0] * len(self.sp)  # bit k: the write-back of the pipe is taken k cycles ahead
         self.queued = [0] * len(config.pipes)
+        self.chosen: Leaving | None = None
         self.credits = [pipe.credits for pipe in config.pipes]
         self._queue = [pipe.result_queue for pipe in config.pipes]
         self._sure = 0 if config.tfet_rows else config.rotating_paths  # of so many results one leaves; 0: none may
@@ -135,8 +139,9 @@ class Dispatcher:
     def step(self, leaving: Leaving, given: int) -> None:
         """The end of a cycle in which these instructions are dispatched; pipes of the mask `given` get a credit
         back."""
-        if leaving:
-            self._dispatched(leaving)
+        accepted = leaving if self.chosen is None else self.chosen
+        if accepted:
+            self._accept(accepted)
         if given:
             for pipe in range(len(self.credits)):
                 self.credits[pipe] += given >> pipe & 1
@@ -146,9 +151,9 @@ class Dispatcher:
             if slots[pipe]:
                 slots[pipe] >>= 1
 
-    def _dispatched(self, leaving: Leaving) -> None:
-        """Instructions leave their collectors."""
-        for port, index, fields in leaving:
+    def _accept(self, accepted: Leaving) -> None:
+        """Instructions leave their collectors, at once or in the next cycle."""
+        for port, index, fields in accepted:
             self._left(port, index)
             pipe, timing = fields["pipe"], fields["timing"]
             part = self._parts[pipe][fields["warp"] % self._schedulers] if self._divided else pipe

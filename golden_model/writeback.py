@@ -84,6 +84,12 @@ class Latches(Generic[Request]):
     def enter(self, writer: int, result: Result) -> None:
         """The end of a cycle: a result enters, after others left."""
         assert self.latches[writer] is None, f"{self.writers[writer]} result while its latch is full"
-        written = result["writes"] and not self.unwritten >> writer & 1
-        self.latches[writer], self.pending[writer] = result, self._request(writer, result) if written else None
+        self.latches[writer], self.pending[writer] = result, None
         self.held += 1
+        if self.unwritten >> writer & 1:
+            self.passes(result)
+        elif result["writes"]:
+            self.pending[writer] = self._request(writer, result)
+
+    def passes(self, result: Result) -> None:
+        """The end of a cycle: a result enters that is not written, although it has a register."""

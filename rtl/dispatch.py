@@ -29,7 +29,9 @@ class Dispatcher(wiring.Component):
     the pipes of the port, only those of one scheduler do; its `sharing` selects the scheduler first, or gives each one
     a part of the pipe, which is busy by itself. With windows the
     instructions of a collector are all of one warp and leave in order of issue, and the collectors take turns: the next
-    one, cyclically, after the collector selected last; after reset collector 0 is first.
+    one, cyclically, after the collector selected last; after reset collector 0 is first. With a dispatch delay `select`
+    is a register: what is chosen in a cycle leaves in the next one, and its pipe is busy, and has its slot and credit,
+    from the choice on.
 
     Parameters
     ----------
@@ -57,6 +59,7 @@ class Dispatcher(wiring.Component):
         self.is_shared = self._sharing is not Sharing.OWN
         self._one_first = self._sharing in (Sharing.STATIC, Sharing.FAIR)
         self._count = count = len(config.holders_of(port))
+        self._chosen = Signal(count, name="chosen")
         schedulers = data.ArrayLayout(index_bits(config.schedulers), count)
         pipes = self._served.values()
         super().__init__({
@@ -74,7 +77,8 @@ class Dispatcher(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         timing = Signal(5, name="selected_timing")
-        m.d.comb += timing.eq(merge(self.select, self.timing))
+        m.d[self._domain()] += self.select.eq(self._chosen)
+        m.d.comb += timing.eq(merge(self._chosen, self.timing))
         waiting = {number: self._waiting(m, number) for number in self._served}
         accepted = [self._accepted(m, number, mask, timing) for number, mask in waiting.items()]
         available = Signal(self._count)
@@ -86,6 +90,10 @@ class Dispatcher(wiring.Component):
             self._select_oldest(m, available, in_order, self._ages(m))
         return m
 
+    def _domain(self) -> str:
+        """The domain of `select`."""
+        return "sync" if self._config.dispatch_delay else "comb"
+
     def _waiting(self, m: Module, number: int) -> Signal:
         """The collectors whose instruction, if they hold one, is for a pipe."""
         waiting = Signal(self._count, name=f"{self._served[number].name}_waiting")
@@ -95,8 +103,8 @@ class Dispatcher(wiring.Component):
     def _accepted(self, m: Module, number: int, waiting: Signal, timing: Value) -> Value:
         """Of the instructions for a pipe, those that it accepts."""
         pipe, sent = self._served[number], Signal(name=f"{self._served[number].name}_sent")
-        m.d.comb += sent.eq((self.select & waiting).any())
-        parts = [Mux(self._pipe_free(m, pipe, (self.select & part).any(), timing, name), part, 0)
+        m.d.comb += sent.eq((self._chosen & waiting).any())
+        parts = [Mux(self._pipe_free(m, pipe, (self._chosen & part).any(), timing, name), part, 0)
                  for name, part in self._parts(waiting).items()]
         accepted = Mux(self._credit(m, pipe, sent), reduce(or_, parts), 0)
         if number in self._sp:
@@ -107,7 +115,11 @@ class Dispatcher(wiring.Component):
 
     def _select_next(self, m: Module, available: Value) -> None:
         """Select the next one, cyclically, of the ready instructions whose pipe accepts them."""
-        m.d.comb += self.select.eq(in_turn(m, self.busy & available))
+        m.d.comb += self._chosen.eq(in_turn(m, self._staying() & available))
+
+    def _staying(self) -> Value:
+        """The collectors with an instruction that was not chosen before."""
+        return self.busy & ~self.select if self._config.dispatch_delay else self.busy
 
     def _select_oldest(self, m: Module, available: Value, in_order: list[Signal], ages: list[Value]) -> None:
         """Select the oldest of the ready instructions whose pipe accepts them; if one scheduler goes first, its
@@ -123,7 +135,7 @@ class Dispatcher(wiring.Component):
             rivals = eligible & (before if self._one_first else older)
             m.d.comb += [
                 eligible[c].eq(available[c] & ~(same_pipe & before).any()),
-                self.select[c].eq(eligible[c] if has_one_head else first[c] & ~rivals.any()),
+                self._chosen[c].eq(eligible[c] if has_one_head else first[c] & ~rivals.any()),
             ]
 
     def _of_scheduler(self, m: Module, eligible: Value) -> Value:
@@ -171,7 +183,8 @@ class Dispatcher(wiring.Component):
 
     def _slots(self, m: Module, pipe: PipeConfig, sent: Value, timing: Value) -> Value:
         """For each timing class of SP, whether its write-back slot is free. Bit i of `taken` is i cycles ahead."""
-        latency = {timing_class: pipe.timing_of(timing_class).latency for timing_class in pipe.timing_classes}
+        latency = {timing_class: pipe.timing_of(timing_class).latency + self._config.dispatch_delay
+                   for timing_class in pipe.timing_classes}
         longest = max(latency.values())
         taken = Signal(longest + 1, name=f"{pipe.name}_taken")
         reserved = Signal(longest + 1, name=f"{pipe.name}_reserved")

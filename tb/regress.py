@@ -80,6 +80,8 @@ def _in_words(config: SmConfig) -> Iterator[str]:
         yield "banks with two ports"
     if not (config.arrival_delay and config.turnaround):
         yield f"arrival delay {config.arrival_delay}, turnaround {config.turnaround}"
+    if config.dispatch_delay:
+        yield "dispatch in two cycles"
     if config.window_delay is not WindowDelay.AUTO:
         yield f"window delay {config.window_delay}"
     if config.has_unallocated:

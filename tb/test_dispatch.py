@@ -56,6 +56,7 @@ class DispatchBench:
         self._due: set[tuple[int, int]] = set()
         self._busy: dict[tuple[int, int], tuple[TimingClass, int]] = {}  # by pipe and part
         self._given = 0  # pipes that give a credit back
+        self._chosen: dict[int, int] = {}  # by port, the collectors that were chosen in the previous cycle
 
     def stimuli(self) -> Iterator[Stimulus]:
         """Random instructions; credits come back late, and queues have any legal length."""
@@ -103,14 +104,19 @@ class DispatchBench:
 
     def check(self, seen: Observation) -> None:
         """Check one cycle, then apply the selection and the issue."""
-        selected = dict(self._model.select([self._view(held) for held in self._held]))
-        self._checker.equal("select", seen["select"], 1 << self._offered.index(selected[0]) if 0 in selected else 0)
+        before = self._chosen if self._config.dispatch_delay else {}
+        selected = dict(self._model.select([self._view(None if number in before.values() else held)
+                                            for number, held in enumerate(self._held)]))
+        leaving = before if self._config.dispatch_delay else selected
+        self._checker.equal("select", seen["select"], 1 << self._offered.index(leaving[0]) if 0 in leaving else 0)
         chosen = {port: held for port, index in selected.items() if (held := self._held[index]) is not None}
         self._cover(chosen.get(0))
-        for port, held in chosen.items():
+        for held in chosen.values():
             self._properties(held)
-            self._held[selected[port]] = None
+        for index in leaving.values():
+            self._held[index] = None
         self._model.step([(port, selected[port], held.fields) for port, held in chosen.items()], self._given)
+        self._chosen = selected
         for pipe in self._owed:
             self._owed[pipe] -= self._given >> pipe & 1
         if self._issue:

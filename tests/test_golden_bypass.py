@@ -95,6 +95,19 @@ def test_distance_of_dependent_instructions(mode: str, arrival_delay: int) -> No
     assert [sent[tag] - issued[tag] for tag in range(4)] == [1, 1, 1, 2 + arrival_delay]
 
 
+def test_dispatch_in_two_cycles() -> None:
+    """An instruction is chosen when its last operand arrives, and leaves one cycle later."""
+    trace = trace_of([mov(1, 5), add(2, 1), add(3, 2, 1), add(4, 9, 3)])
+    issued, sent = (times(kind, trace, config("bow", "arrival_delay=0", "dispatch_delay=1")) for kind in (0, 1))
+    assert [issued[tag] - issued[tag - 1] for tag in (1, 2, 3)] == [8, 8, 8]
+    assert [sent[tag] - issued[tag] for tag in range(4)] == [2, 2, 2, 3]
+
+
+def test_a_collector_dispatches_in_every_second_cycle_if_that_takes_two() -> None:
+    sent = times(1, trace_of([mov(register, 1) for register in (1, 2, 3, 4)]), config("bow_wr", "dispatch_delay=1"))
+    assert [sent[tag + 1] - sent[tag] for tag in range(3)] == [2, 2, 2]
+
+
 def test_write_after_read_waits_for_nothing() -> None:
     trace = trace_of([add(1, 2, 3, 4), mov(2, 7), add(5, 2)])
     issued = times(0, trace, config("bow_wr"))

@@ -55,7 +55,9 @@ class WindowStore:
         self.delivers = [False] * len(config.pipes)
         self._hinted, self._writes_back = config.has_hints, config.writes_back
         self._drops, self.registers = config.has_unallocated, registers
-        self._arrival_delay, self._turnaround = config.arrival_delay, config.turnaround
+        self._passes, self._delays, self._turnaround = (
+            config.passes_storage, config.dispatch_delay, config.turnaround)
+        self._leaving: Chosen = ()  # with a dispatch delay, what was chosen in the previous cycle
         self._blocked = self._taking = 0  # masks of collectors: an eviction is pending, an instruction is taken
         self._used = [(0, 0)] * config.warps  # by collector: entries in use, and since when
         evictions = {"evict": self.evictions} if self._writes_back else {}
@@ -103,20 +105,34 @@ class WindowStore:
 
     def choose(self) -> Chosen:
         """What is dispatched in this cycle."""
-        if not self._arrival_delay:
+        if self._passes:
             for collector, word in self._words:
                 self.collectors[collector].forward(word)
-        chosen = self._order.choose(self.dispatcher, self._wires.ready, self.collectors)
+        if self._delays:
+            leaving = self._leaving
+            self._choose_next()
+        else:
+            leaving = self._choose(self._wires.ready)
         if not self._turnaround:
-            for _, index in chosen:
+            for _, index in leaving:
                 self._wires.dispatches(self.collectors[index], self._blocked >> index & 1)
-        return chosen
+        return leaving
+
+    def _choose(self, ready: Sequence[int]) -> Chosen:
+        return self._order.choose(self.dispatcher, ready, self.collectors)
+
+    def _choose_next(self) -> None:
+        """What is dispatched in the next cycle: nothing from collectors that an instruction leaves in this one."""
+        others = ~sum(1 << index for _, index in self._leaving)
+        self.dispatcher.chosen = [(port, index, self.collectors[index].fields)
+                                  for port, index in self._choose([mask & others for mask in self._wires.ready])]
 
     @property
     def quiet(self) -> bool:
         """Whether no operand is requested or arriving, and no collector changes by itself."""
         wires = self._wires
-        return not (self._words or wires.requests or wires.evicting or wires.restless or self.evictions.held)
+        return not (self._words or self.dispatcher.chosen or wires.requests or wires.evicting or wires.restless
+                    or self.evictions.held)
 
     @property
     def counts(self) -> Counts:
@@ -167,6 +183,8 @@ class WindowStore:
     def clock(self, warps: WarpEvents) -> None:
         """The end of the cycle: its events reach the collectors."""
         wires, events, blocked = self._wires, self._events, self.evictions.blocked
+        if self._delays:
+            self._leaving = [(port, index) for port, index, _ in self.dispatcher.chosen or ()]
         turned = blocked ^ self._blocked
         changing = wires.restless | turned
         while changing:

@@ -46,6 +46,7 @@ class Plain:
 
     by_lanes = False
     shown = ()
+    sides = None
 
     def lookup(self, fields: IssueFields, sources: tuple[Address, ...], destination: Address) -> tuple[None, ...]:
         """See `Form`, here and below."""
@@ -89,7 +90,7 @@ class Narrow:
     def __init__(self, config: SmConfig) -> None:
         self.mask_buffer, self._entries = MaskBuffer(config), Entries(config)
         self.restore, self.fields = width.restore, width.FIELDS_OF.__getitem__
-        self._sides = WarpSides() if config.stores_sides else None
+        self.sides = WarpSides() if config.stores_sides else None
         self._sided = config.alignment in (Alignment.REG, Alignment.WRITE)
 
     def lookup(self, fields: IssueFields, sources: tuple[Address, ...], destination: Address) -> tuple[Encoding, ...]:
@@ -118,7 +119,7 @@ class Narrow:
     def stored(self, result: Result) -> width.Stored:
         """The new encoding, and what is written."""
         old, full = Encoding.of(result), bool(result["full"])
-        side = self._sides.take(result["warp"]) if self._sides is not None and full else old.left
+        side = self.sides.take(result["warp"]) if self.sides is not None and full else old.left
         return width.renew(old, result["data"], result["lanes"], full, side)
 
     def renew(self, result: Result) -> Written:
@@ -142,6 +143,7 @@ class ZeroMasked:
     masks."""
 
     by_lanes = True
+    sides = None
 
     def __init__(self, config: SmConfig) -> None:
         self.zero_buffer, self._rules = ZeroBuffer(config), LaneOrder(config.gating)
@@ -211,7 +213,7 @@ class NarrowZeroMasked:
         self._entries = Entries(config)
         self._unused = self._constant(0)  # of a slot with neither register nor constant
         self._names = [name for name, _ in zero_fields(config)]
-        self.shown = (*self._narrow.shown, *self._names)
+        self.shown, self.sides = (*self._narrow.shown, *self._names), self._narrow.sides
 
     def lookup(self, fields: IssueFields, sources: tuple[Address, ...], destination: Address) -> tuple[Packed, ...]:
         written = self._read(destination) if fields["writes"] else _NOTHING_KNOWN

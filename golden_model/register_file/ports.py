@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Protocol
 from warploom.golden_model.activity import ColumnMeter
 from warploom.golden_model.placement import Address
 from warploom.golden_model.records import IssueFields, Result, StoredFields
+from warploom.golden_model.register_file.sides import WarpSides
 from warploom.golden_model.traffic import Traffic
 from warploom.golden_model.writeback import Latches
 
@@ -83,6 +84,10 @@ class Form(Protocol):
 
     def known_zero(self, metadata: Metadata) -> int:
         """The lanes that are known to be zero."""
+
+    @property
+    def sides(self) -> WarpSides | None:
+        """The sides of full results, where they take turns."""
 
     def renew(self, result: Result) -> Written:
         """The write of a result, which carries the metadata of its register."""

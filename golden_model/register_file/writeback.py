@@ -26,6 +26,11 @@ class Writeback(Latches[Request]):
         written = self.written[writer] = self._form.renew(result)
         return self._ask(result, written)
 
+    def passes(self, result: Result) -> None:
+        """See `Latches`. It takes the side of its warp's next result."""
+        if self._form.sides is not None and result["full"]:
+            self._form.sides.take(result["warp"])
+
     def observe(self) -> Sequence[int]:
         """For each latch: whether it holds a result, of which warp and register, and the new metadata of the
         register."""

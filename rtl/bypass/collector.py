@@ -28,11 +28,12 @@ class BypassingCollector(wiring.Component):
 
     An instruction that is taken in cycle t finds its operands in entries, or requests them, one at a time, from t + 1
     on. An operand that a bank reads in cycle r is valid from r + 2 on. The plain word is restored before it enters the
-    entry. The oldest held instruction may be dispatched when all its operands are valid; with `arrival_delay` = 0 one
-    that arrives goes past the entry to dispatch. Outputs are functions of registers, except `forward.deliver`, which
-    depends on `forward.coming`, `eviction.request`, which is 0 with `take`, with `turnaround` = 0 `free_entries`, which
-    depends on `offer.dispatched`, and where banks select reads `read.request` and `offer.ready`, which depend on
-    `read.arrives`.
+    entry. The oldest held instruction is ready when all its operands are valid, with `arrival_delay` = 0 when the last
+    one arrives. Without a dispatch delay it may then be dispatched at once, and what arrives goes past its entry.
+
+    Outputs are functions of registers, except `forward.deliver`, which depends on `forward.coming`, `eviction.request`,
+    which is 0 with `take`, with `turnaround` = 0 `free_entries`, which depends on `offer.dispatched`, and where banks
+    select reads `read.request` and `offer.ready`, which depend on `read.arrives`.
 
     Parameters
     ----------
@@ -188,7 +189,7 @@ class BypassingCollector(wiring.Component):
             m.d.comb += [needed.eq(offer.held.lanes) for needed in offer.needed]
         for slot, entries in enumerate(sources):
             constant = Mux(queue.oldest.imm_slot == slot, queue.oldest.imm, 0)
-            if self._config.arrival_delay:
+            if not self._config.passes_storage:
                 self._read(m, offer.operands[slot], entries, constant.replicate(LANES))
             else:
                 stored = Signal(WARP_BITS, name=f"stored_{slot}")

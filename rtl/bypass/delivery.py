@@ -30,18 +30,17 @@ class Delivery:
         """Look up a result while it enters the latch of writer i, at a port `warploom.rtl.ports.delivery`: its
         destination, and the fields that are stored for its delivery."""
         result, fields = latch.result, latch.result.payload
-        entering, written = (Signal(name=f"{self._writers[i]}_{name}") for name in ("entering", "written"))
-        to_bank, deliver = (Signal(name=f"{self._writers[i]}_{name}") for name in ("to_bank", "deliver"))
+        entering, to_bank, deliver = (Signal(name=f"{self._writers[i]}_{name}")
+                                      for name in ("entering", "to_bank", "deliver"))
         m.d.comb += entering.eq(result.valid & result.ready & fields.writes)
         self._look_up(m, port, i, entering, fields)
-        m.d.comb += written.eq(entering & ~(port.deliver[i] & self._window.writes_back) & self._has_row(fields))
         with m.If(result.ready):
             m.d.sync += [
                 deliver.eq(entering & port.deliver[i]),
-                to_bank.eq(written),
+                to_bank.eq(entering & ~(port.deliver[i] & self._window.writes_back) & self._has_row(fields)),
             ]
         return self._kept(m, i, entering, fields) | {
-            "deliver": deliver, "request": to_bank, "completes": latch.grant, "written": written,
+            "deliver": deliver, "request": to_bank, "completes": latch.grant,
         }
 
     def _has_row(self, fields: data.View) -> Value:

@@ -14,12 +14,12 @@ and delivery add."""
 
 
 class Entering(NamedTuple):
-    """The port of a writer's results at its latch; `written`: the latch takes one in this cycle that will be written to
-    the register file."""
+    """The port of a writer's results at its latch; `takes`: the latch takes one in this cycle that is for a
+    register."""
 
     writer: str
     result: Any
-    written: Value
+    takes: Value
 
 
 def write_paths(m: Module, paths: WritePaths, latches: list[Carried]) -> list[Carried]:

@@ -110,11 +110,9 @@ class Writeback(wiring.Component):
         held |= {"claim": self._claim(i, latch), "grant": write.grant[i]}
         if self.deliveries:
             held |= self.deliveries.enter(m, self.delivery, i, latch)
-            written = held.pop("written")
         else:
             m.d.comb += [write.request[i].eq(latch.request), latch.grant.eq(write.grant[i])]
-            written = result.valid & result.ready & result.payload.writes
-        return Entering(writer, result, written), held
+        return Entering(writer, result, result.valid & result.ready & result.payload.writes), held
 
     def _claim(self, i: int, latch: WriteLatch) -> Value:
         """Whether the path carries the latch of pipe i rather than one behind it: a write that is open has its path."""

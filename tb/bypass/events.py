@@ -34,7 +34,7 @@ def _cover_dispatched(model: Any, coverage: Coverage) -> None:
     for sent in model.dispatch:
         if sent is not None:
             collector = operands.collectors[sent["collector"]]
-            if not config.arrival_delay:
+            if config.passes_storage:
                 coverage.hit(PASSED, any(entry.arriving for entry in collector.held[0].entries))
             if not config.turnaround:
                 coverage.hit(TURNED, len(collector.held) == config.window and operands.free_entries[collector.index])

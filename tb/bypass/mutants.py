@@ -60,7 +60,14 @@ class Unfair(Dispatcher):
     """The lowest collector is always first."""
 
     def _select_next(self, m: Module, available: Value) -> None:
-        m.d.comb += self.select.eq(first_from(m, self.busy & available, Const(1, len(available))))
+        m.d.comb += self._chosen.eq(first_from(m, self.busy & available, Const(1, len(available))))
+
+
+class Twice(Dispatcher):
+    """An instruction may be chosen again while it leaves."""
+
+    def _staying(self) -> Value:
+        return self.busy
 
 
 class Slotless(Dispatcher):
@@ -88,6 +95,8 @@ MUTANTS = (
            YIELDING),
     Mutant("Dispatcher", "warploom.tb.bypass.test_dispatch", "takes no turns", lambda c: Unfair(config=c),
            (*BOW, *TIMINGS["few cycles"])),
+    Mutant("Dispatcher", "warploom.tb.bypass.test_dispatch", "chooses what leaves", lambda c: Twice(config=c),
+           (*BOW, "dispatch_delay=1", *TIMINGS["few cycles"])),
     Mutant("Dispatcher", "warploom.tb.bypass.test_dispatch", "ignores write-back slots",
            lambda c: Slotless(config=c), (*BOW, *TIMINGS["few cycles"])),
     Mutant("EvictionUnit", "warploom.tb.bypass.test_eviction", "unblocks a warp while the latch holds its eviction",

@@ -96,7 +96,7 @@ class CollectorBench:
         model, equal = self._model, self._checker.equal
         arriving = [entry for entry in model.entries if entry.arriving and seen.get("read__arrives", 1)]
         words = [self._form.plain(seen["read__word"], entry.stored) for entry in arriving]
-        if words and not self._config.arrival_delay:
+        if words and self._config.passes_storage:
             model.forward(words[0])
         blocked, dispatched = bool(seen.get("eviction__blocked")), bool(seen["offer__dispatched"])
         state = (seen["held_count"], *(seen[name] for name in model.observed[1:]))
@@ -148,8 +148,12 @@ class CollectorBench:
             return
         words = self._codecs["offer__operands"].array(seen["offer__operands"])
         for slot, (entry, actual, word) in enumerate(zip(model.held[0].slots, words, model.operands(), strict=True)):
-            lanes = spread(ALL_LANES if entry is None else entry.valid | entry.arriving)
+            lanes = spread(ALL_LANES if entry is None else self._shown_lanes(entry))
             self._checker.equal(f"operand {slot}", actual & lanes, word & lanes)
+
+    def _shown_lanes(self, entry: Entry) -> int:
+        """The lanes of an entry that are shown as an operand."""
+        return entry.valid | (entry.arriving if self._config.passes_storage else 0)
 
     def _check_values(self, seen: Observation) -> None:
         """Without the model: executing lanes read what was written last."""
@@ -246,7 +250,7 @@ async def random_warp(dut: cocotb.handle.SimHandleBase) -> None:
     pytest.param(["bypass=bow_hints", "window=2", "entries=8", "transient=on"], marks=pytest.mark.long),
     ["bypass=bow_wr", "entries=6", "coalescing=on", "gating=in_lane", "window_delay=off", *FAST],
     ["bypass=bow", "entries=4", "coalescing=on"],
-    ["bypass=bow_wr", "entries=4", "coalescing=on", "gating=in_lane", "read_arbiter=pipelined"],
+    ["bypass=bow_wr", "entries=4", "coalescing=on", "gating=in_lane", "read_arbiter=pipelined", "dispatch_delay=1"],
 ], ids=" ".join)
 def test_collector(settings: list[str], seed: int) -> None:
     _run(settings, seed)
@@ -267,6 +271,7 @@ def test_collector(settings: list[str], seed: int) -> None:
     ["bypass=bow_hints", "entries=4", "window=2", "gating=cross_lane", "window_delay=off"],
     ["bypass=bow_wr", "entries=6", "window=5", "gating=in_lane"],
     ["bypass=bow_hints", "entries=4", "window=2", "read_arbiter=pipelined", *FAST],
+    ["bypass=bow_hints", "entries=4", "window=2", "dispatch_delay=1", *FAST],
 ], ids=" ".join)
 def test_more_collectors(settings: list[str], seed: int) -> None:
     """Larger collectors, which take minutes to build, and further combinations of these settings."""

@@ -19,7 +19,7 @@ class TurnsBench(DispatchBench):
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         super().__init__(ports, checker, coverage)
-        self._model = Dispatcher(ports.config, InTurn())
+        self._model = Dispatcher(ports.config, InTurn(len(ports.config.dispatch_ports)))
         self._previous = ports.config.collectors - 1
 
     def _view(self, held: Held | None) -> Any:
@@ -28,7 +28,9 @@ class TurnsBench(DispatchBench):
         return SimpleNamespace(fields=held.fields, ready=held.ready)
 
     def _check_order(self, chosen: Held) -> None:
-        """An earlier collector in the order with the same needs is not passed over."""
+        """An earlier collector in the order with the same needs is not passed over, at port 0."""
+        if self._pipes[chosen.pipe].dispatch_port:
+            return
         count, index = len(self._held), self._held.index(chosen)
         passed = [self._held[(index - step) % count] for step in range(1, (index - self._previous) % count or count)]
         waiting = [held for held in passed if held and held.ready]
@@ -52,7 +54,18 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
+@pytest.mark.parametrize("delay", [0, 1])
 @pytest.mark.parametrize(("warps", "timing"), [(8, "few cycles"), (5, "all unlike")])
-def test_dispatch(warps: int, timing: str, seed: int) -> None:
-    config = SmConfig.preset("small").with_settings(["bypass=bow", f"warps={warps}", *TIMINGS[timing]])
+def test_dispatch(warps: int, timing: str, delay: int, seed: int) -> None:
+    config = SmConfig.preset("small").with_settings(
+        ["bypass=bow", f"warps={warps}", f"dispatch_delay={delay}", *TIMINGS[timing]])
+    runner.run(runner.build(config, "Dispatcher"), "warploom.tb.bypass.test_dispatch", seed)
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("delay", [0, 1])
+def test_dispatch_to_a_queue(delay: int, seed: int) -> None:
+    """Two pipes of SP with result queues, each with a port of its own."""
+    config = SmConfig.preset("fermi").with_settings(
+        ["bypass=bow", "warps=8", f"dispatch_delay={delay}", *TIMINGS["few cycles"]])
     runner.run(runner.build(config, "Dispatcher"), "warploom.tb.bypass.test_dispatch", seed)

@@ -93,6 +93,7 @@ class Warp:
         self._cycle = self._blocked_until = 0
         self._takes, self._grants, self._dispatches, self._results, self._evictions, self._reads = (
             _spells(rng) for _ in range(6))
+        self._chosen = False
         self.selected = self.reading = False
         """Where banks select reads first: whether one has selected the request, and whether it is read in this cycle.
         """
@@ -108,7 +109,7 @@ class Warp:
         model = self._model
         self._cycle += 1
         blocked = self._cycle < self._blocked_until
-        dispatched = model.ready and next(self._dispatches)
+        dispatched = self._dispatch()
         issued = self._issue(model.free_entries(blocked, dispatched))
         stimulus = {
             **self._read(), "read__word": self._operand(), "offer__dispatched": dispatched, **self._complete(),
@@ -123,6 +124,15 @@ class Warp:
         if self._config.writes_back:
             stimulus |= {"eviction__blocked": blocked, "eviction__taken": self._evict(issued["take"])}
         return stimulus
+
+    def _dispatch(self) -> bool:
+        """Whether the oldest instruction leaves; with a dispatch delay if it was chosen in the previous cycle."""
+        before = self._chosen
+        self._chosen = self._model.ready and not before and next(self._dispatches)
+        if self._config.dispatch_delay:
+            return before
+        dispatched, self._chosen = self._chosen, False
+        return dispatched
 
     # ------------------------------------------------------------------ front end
 

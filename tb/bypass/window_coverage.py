@@ -33,7 +33,7 @@ CROWDED = ("crowded out and evicted",)
 """The same with write-back."""
 
 PASSES = ("an operand passes its entry",)
-"""With `arrival_delay` = 0."""
+"""With `arrival_delay` = 0 and no dispatch delay."""
 
 TURNS = ("a full collector takes as another leaves",)
 """With `turnaround` = 0."""
@@ -56,7 +56,7 @@ class WindowCoverage:
             *(WRITE_BACK if writes_back else ()), *(CROWDED if crowded and writes_back else ()),
             *(AGES if writes_back and config.window > 2 else ()),
             *(HINTS if config.has_hints else ()),
-            *(() if config.arrival_delay else PASSES), *(() if config.turnaround else TURNS),
+            *(PASSES if config.passes_storage else ()), *(() if config.turnaround else TURNS),
             *(TURNS_FEW if config.entries <= FEW and not config.turnaround else ()),
         }
         self._coverage = Coverage(*self._points)

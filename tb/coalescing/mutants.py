@@ -104,7 +104,7 @@ MUTANTS = (
     Mutant("WidthDetector", "warploom.tb.coalescing.test_width", "looks at lanes that do not execute",
            lambda c: Tampered(WidthDetector(), lambda o, m: {"lanes": Const(-1, LANES)}), SETTINGS),
     Mutant("WarpSides", "warploom.tb.coalescing.test_sides", "sees one latch a cycle",
-           lambda c: Tampered(WarpSides(config=c), lambda o, m: {"full_write": o.full_write & (~o.full_write + 1)}),
+           lambda c: Tampered(WarpSides(config=c), lambda o, m: {"full": o.full & (~o.full + 1)}),
            SETTINGS),
     Mutant("MaskBuffer", "warploom.tb.coalescing.test_mask_buffer", "forgets what the second path writes",
            lambda c: Tampered(MaskBuffer(config=c), _deaf_path), SETTINGS),

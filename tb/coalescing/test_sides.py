@@ -15,17 +15,17 @@ CYCLES = 2000
 
 
 def stimuli(ports: Ports) -> Iterator[Stimulus]:
-    """Full writes of few warps, often of one warp in several latches; also of all warps."""
+    """Full results of few warps, often of one warp in several latches; also of all warps."""
     rng, warps, latches = source(), ports.config.warps, len(ports.config.pipes)
     for _ in range(CYCLES):
         among = rng.choice((1, 2, warps))
         named = [rng.randrange(warps - among, warps) for _ in range(latches)]
         bits = ports.codecs["warp"].width // latches
-        yield {"full_write": rng.getrandbits(latches), "warp": join(named, bits)}
+        yield {"full": rng.getrandbits(latches), "warp": join(named, bits)}
 
 
 class SidesCheck:
-    """The latches that take a full write get the sides of the model, in their order."""
+    """The latches that take a full result get the sides of the model, in their order."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._model, self._codec, self._latches = WarpSides(), ports.codecs["warp"], len(ports.config.pipes)
@@ -34,7 +34,7 @@ class SidesCheck:
     def __call__(self, seen: Observation) -> None:
         """Check one cycle."""
         warps = self._codec.array(seen["warp"])
-        writing = [i for i in range(self._latches) if seen["full_write"] >> i & 1]
+        writing = [i for i in range(self._latches) if seen["full"] >> i & 1]
         for i in writing:
             self._checker.equal(f"left[{i}]", seen["left"] >> i & 1, int(self._model.take(warps[i])))
         together = len(writing) - len({warps[i] for i in writing})
@@ -45,7 +45,7 @@ class SidesCheck:
 
 @cocotb.test()
 async def random_writes(dut: cocotb.handle.SimHandleBase) -> None:
-    """Random full writes."""
+    """Random full results."""
     ports, checker = Ports(dut), Checker(minimum=CYCLES)
     coverage = Coverage("two of one warp", "three of one warp", "of several warps")
     await exercise(ports, stimuli(ports), SidesCheck(ports, checker, coverage), checker)

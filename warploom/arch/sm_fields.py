@@ -70,6 +70,8 @@ class SmFields:
     turnaround: int = number(
         1, OPERANDS, "from a dispatch to the collector's next instruction, at least", (0, 1), OURS,
         unit="cycles")
+    dispatch_delay: int = number(
+        0, OPERANDS, "from the choice of a window's instruction to its dispatch", (0, 1), OURS, unit="cycles")
     window_delay: WindowDelay = choice(
         Switch("window_delay", WindowDelay.AUTO, OPERANDS, "whether requests and evictions of a window wait a cycle; "
                "auto: with coalescing, with gating if it writes back, and if read_arbiter is pipelined", OURS))
@@ -154,6 +156,11 @@ class SmFields:
         else:
             needed = self.window_delay is WindowDelay.ON
         return self.has_window and needed
+
+    @property
+    def passes_storage(self) -> bool:
+        """Whether an operand may be dispatched in the cycle in which it arrives, past the storage of its collector."""
+        return not (self.arrival_delay or self.dispatch_delay)
 
     @property
     def yields_to_pending(self) -> bool:

@@ -36,12 +36,13 @@ class Narrow:
         return [self._renew(m, platform, one, side) for one, side in zip(entering, sides, strict=True)]
 
     def _sides(self, m: Module, platform: object, entering: Sequence[Entering]) -> list[Value]:
-        """The side of a full write, for each latch."""
+        """The side of a full result, for each latch. It does not depend on whether a result will be written, which is
+        known late where windows write back."""
         if not self._config.stores_sides:
             return [one.result.payload.left for one in entering]
         m.submodules.warp_sides = sides = WarpSides(config=self._config)
         for i, one in enumerate(entering):
-            m.d.comb += [sides.full_write[i].eq(one.written & one.result.payload.full),
+            m.d.comb += [sides.full[i].eq(one.takes & one.result.payload.full),
                          sides.warp[i].eq(one.result.payload.warp)]
         return list(sides.left)
 

@@ -70,6 +70,7 @@ class Transient(StrEnum):
 
 
 WINDOWS = (Bypass.BOW, Bypass.BOW_WR, Bypass.BOW_HINTS)
+NO_WINDOW = tuple(kind for kind in Bypass if kind not in WINDOWS)
 WINDOW: Needs = (("bypass", WINDOWS),)
 WRITE_BACK: Needs = (("bypass", (Bypass.BOW_WR, Bypass.BOW_HINTS)),)
 HINTS: Needs = (("bypass", (Bypass.BOW_HINTS,)),)
@@ -87,7 +88,8 @@ BYPASSING = Mechanism(
     conflicts=(
         Conflict("transient", (Transient.ON,), "bypass", tuple(b for b in Bypass if b is not Bypass.BOW_HINTS),
                  "the compiler's hints say which values are transient; use bow_hints"),
-        Conflict("bypass", tuple(bypass for bypass in Bypass if bypass.has_window), "issue_per_warp", (2,),
+        Conflict("dispatch_delay", (1,), "bypass", NO_WINDOW, "only windows dispatch in two cycles; use 0"),
+        Conflict("bypass", WINDOWS, "issue_per_warp", (2,),
                  "a warp's collector takes one instruction a cycle; use issue_per_warp = 1"),
     ),
     fields=(
@@ -125,7 +127,7 @@ BYPASSING = Mechanism(
     ),
     coverage=(
         Points(("a warp without room",), WINDOW),
-        Points(("an operand passes its entry",), (*WINDOW, ("arrival_delay", (0,)))),
+        Points(("an operand passes its entry",), (*WINDOW, ("arrival_delay", (0,)), ("dispatch_delay", (0,)))),
         Points(("a full collector takes as another leaves",), (*WINDOW, ("turnaround", (0,)))),
         Points(("a register without a row is read", "a result that no entry awaits is dropped"), NO_ROWS),
         Points(("a result for an entry with other dirty lanes", "evictions queue"), WRITE_BACK),
