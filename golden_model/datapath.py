@@ -60,6 +60,7 @@ class Datapath:
             *self._parts.observed,
             *(f"{port}_{name}" for port in config.dispatch_ports for name in ("valid", "collector", "tag")),
             *(f"{writer}_done_{name}" for writer in config.writers for name in ("valid", "tag")))
+        self._refused: Sequence[Result] = ()  # results at the inputs of latches that are not ready
         self._no_results: Sequence[Result | None] = (None,) * len(config.pipes)
         self._per_port = config.issue_per_warp
         self._results_of = list(enumerate(unit.results for unit in self.integer))  # by pipe: its results, by cycle
@@ -107,7 +108,7 @@ class Datapath:
             self._issue(issue)
         operands.read()
         results = self._results(outside)
-        register_file.write(operands.results(self.done, results) if self._store_acts else results)
+        register_file.write(operands.results(self.done, results, self._refused) if self._store_acts else results)
         self._sent = leaving
         for _, index, _ in leaving:
             operands.release(index)
@@ -120,8 +121,8 @@ class Datapath:
 
     def _results(self, outside: Sequence[Result | None]) -> Sequence[Result | None]:
         """The results that their latches take, from the lanes and from outside: all except those whose latch is
-        full."""
-        cycle, results = self._dispatcher.cycle, None
+        full, which are `_refused`."""
+        cycle, results, self._refused = self._dispatcher.cycle, None, ()
         for _, _, sent in self._sent:
             if sent["op"] <= LAST_INTEGER:
                 self.integer[sent["pipe"]].enter(cycle, sent)
@@ -129,7 +130,9 @@ class Datapath:
             results = list(outside)
             for writer in self._stalling:
                 if not self.ready[writer]:
-                    results[writer] = None
+                    refused, results[writer] = results[writer], None
+                    if refused is not None:
+                        self._refused = [*self._refused, refused]
         for number, finished in self._results_of:
             if cycle in finished:
                 results = results or list(self._no_results)
@@ -137,7 +140,9 @@ class Datapath:
                 results[number] = finished.pop(cycle)
         queues = self.queues
         if queues.exist and (results is not None or not queues.empty):
-            return queues.step(results or list(self._no_results), self.ready)
+            results = queues.step(results or list(self._no_results), self.ready)
+            if self._store_acts:
+                self._refused = [*self._refused, *queues.waiting(self.ready)]
         return results or self._no_results
 
     # ------------------------------------------------------------------ passing time

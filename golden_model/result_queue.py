@@ -42,6 +42,12 @@ class ResultQueues:
         self.empty = not any(self.lengths)
         return results
 
+    def waiting(self, ready: Sequence[bool]) -> list[Result]:
+        """After `step`: the first result of each queue whose latch was not ready."""
+        if self.empty:
+            return []
+        return [queue[0] for number, queue in self._queues.items() if queue and not ready[number]]
+
     def observe(self) -> Sequence[int]:
         """The number of results in each queue."""
         return [self.lengths[number] for number in self._queues]

@@ -125,7 +125,7 @@ def eviction_layout(config: SmConfig) -> data.StructLayout:
 
 
 def coming_layout(config: SmConfig) -> data.StructLayout:
-    """A result that enters its latch in this cycle, if it writes a register of the collector's warp."""
+    """A result at the input of its latch, if it writes a register of the collector's warp."""
     return struct(tables.coming_fields(config))
 
 

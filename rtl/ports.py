@@ -259,7 +259,7 @@ def dispatch(config: SmConfig) -> wiring.Signature:
 def delivery(config: SmConfig) -> wiring.Signature:
     """Write latches to windows: results that collectors may take.
 
-    coming, coming_warp : for each writer, the result that its latch takes at the end of this cycle, and its warp.
+    coming, coming_warp : for each writer, the result for a register at the input of its latch, and its warp.
     deliver : for each of them, whether it will be delivered to the collector of that warp; in the same cycle, and
         unspecified without a result.
     delivery, delivery_warp : for each path, the result that is delivered in this cycle (of its completion), and its
@@ -312,7 +312,7 @@ def credits(config: SmConfig) -> dict[str, wiring.Member]:
 def forward(config: SmConfig) -> wiring.Signature:
     """The part of `delivery` for the collector of one warp.
 
-    coming, deliver : for each writer, the result that enters its latch, and whether it will be delivered; without a
+    coming, deliver : for each writer, the result at the input of its latch, and whether it will be delivered; without a
         result `deliver` is unspecified.
     delivery : the result that is delivered.
     """

@@ -191,7 +191,7 @@ class BypassingCollector:
         return self._named.get(register)
 
     def delivers(self, register: int, to_collector: bool) -> bool:
-        """Whether a result that enters its latch in this cycle will be delivered; `to_collector` is its hint, if there
+        """Whether a result at the input of its latch will be delivered; `to_collector` is its hint, if there
         are any."""
         entry = self._named.get(register)
         if entry is None:
@@ -249,7 +249,7 @@ class BypassingCollector:
             moved = True
             self._settle_entries()
         if events.read:
-            self._fetcher.comes = True
+            self._fetcher.read()
         asked = self.asked = dispatched or asks or take is not None or arriving_word is not None or events.read
         if asked:
             self._settle_operands()
@@ -262,7 +262,7 @@ class BypassingCollector:
         entry.arriving = 0
 
     def _come(self, result: Coming) -> bool:
-        """A result enters its latch. Returns whether its entry is free now, since the result goes past it."""
+        """A result is at the input of its latch. Returns whether its entry is free now, as the result goes past it."""
         entry = self._named.get(result.register)
         if result.deliver:
             assert entry is not None and entry.awaited, "a result for an entry that does not await it"

@@ -75,7 +75,7 @@ class Request(NamedTuple):
 
 
 class Coming(NamedTuple):
-    """A result of this warp that enters its latch in this cycle and writes a register, and whether it is delivered."""
+    """A result of this warp that is at the input of its latch and writes a register, and whether it is delivered."""
 
     register: int
     deliver: bool
@@ -96,8 +96,8 @@ class Delivery(NamedTuple):
 class Events:
     """What happens to a collector at the end of a cycle: an instruction is taken; the request is granted; if that is
     only its selection, the bank is `read` later; the operand read in the previous cycle arrives, as plain lanes;
-    results enter their latches, and one is delivered; the oldest instruction is dispatched; the entry that is leaving
-    is evicted."""
+    results are at the inputs of their latches, and one is delivered; the oldest instruction is dispatched; the entry
+    that is leaving is evicted."""
 
     take: Taken | None = None
     granted: bool = False

@@ -57,7 +57,11 @@ class OperandFetcher:
         entry.arriving, entry.wanted = entry.wanted, 0
         self._arriving, self._requested = entry, None
         if not self._selects:
-            self.comes = True
+            self.read()
+
+    def read(self) -> None:
+        """The bank reads what was granted; the operand arrives in the next cycle."""
+        self.comes = True
 
     def arrives(self) -> Entry:
         """The entry whose lanes were read in the previous cycle: they arrive."""

@@ -77,8 +77,10 @@ class OperandStore(Protocol):
     def read(self) -> None:
         """Words granted in the previous cycle arrive; requests are granted."""
 
-    def results(self, done: Sequence[Result | None], results: Sequence[Result | None]) -> Sequence[Result | None]:
-        """Results complete, and others enter their latches."""
+    def results(
+        self, done: Sequence[Result | None], results: Sequence[Result | None], refused: Sequence[Result]
+    ) -> Sequence[Result | None]:
+        """Results complete, others enter their latches, and others are refused by theirs."""
 
     def release(self, index: int) -> None:
         """A holder's instruction is dispatched."""

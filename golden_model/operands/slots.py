@@ -143,7 +143,9 @@ class SlotStore:
                 if holders[client].waiting and holders[client].renews:
                     self._request(client, holders[client].requests())
 
-    def results(self, done: Sequence[Result | None], results: Sequence[Result | None]) -> Sequence[Result | None]:
+    def results(
+        self, done: Sequence[Result | None], results: Sequence[Result | None], refused: Sequence[Result]
+    ) -> Sequence[Result | None]:
         """Results complete, others enter their latches: as they come."""
         return results
 

@@ -168,16 +168,22 @@ class WindowStore:
         for index in clients:
             self._events[index].granted = True
 
-    def results(self, done: Sequence[Result | None], results: Sequence[Result | None]) -> Sequence[Result | None]:
-        """Results complete, and others, perhaps an eviction, enter their latches."""
+    def results(
+        self, done: Sequence[Result | None], results: Sequence[Result | None], refused: Sequence[Result]
+    ) -> Sequence[Result | None]:
+        """Results complete, and others, perhaps an eviction, enter their latches. Those that are refused are looked up,
+        too."""
         writeback = self._file.writeback
         if writeback.held:
             self._deliver(done)
         evicts = self._wires.evicting or self.evictions.blocked
         evicted = self._evict(results[self._mem]) if evicts else None
         writeback.unwritten = 0
+        for result in refused:
+            if result["writes"]:
+                self._look_up(result)
         if any(results):
-            self._look_up(results)
+            self._enter(results)
         return results if evicted is None else [*results[: self._mem], evicted]
 
     def clock(self, warps: WarpEvents) -> None:
@@ -234,21 +240,25 @@ class WindowStore:
                     result["dst"], result["data"], result["lanes"], bool(result["full"]),
                     self._hinted and not result["to_file"]))
 
-    def _look_up(self, results: Sequence[Result | None]) -> None:
-        """Look up the destinations of results that enter their latches."""
+    def _look_up(self, result: Result) -> bool:
+        """Look up the destination of a result at the input of its latch. Returns whether it will be delivered."""
+        collector = self.collectors[result["warp"]]
+        delivers = collector.delivers(result["dst"], bool(result.get("to_collector", 1)))
+        if collector.lookup(result["dst"]) is not None:
+            events = self._events[result["warp"]]
+            events.coming = [*events.coming, named(Coming, (result["dst"], delivers))]
+        return delivers
+
+    def _enter(self, results: Sequence[Result | None]) -> None:
+        """Results enter their latches."""
         for writer, result in enumerate(results):
             if result is not None and result["writes"]:
-                collector = self.collectors[result["warp"]]
-                delivers = collector.delivers(result["dst"], bool(result.get("to_collector", 1)))
-                if collector.lookup(result["dst"]) is not None:
-                    events = self._events[result["warp"]]
-                    events.coming = [*events.coming, named(Coming, (result["dst"], delivers))]
-                self.delivers[writer] = delivers
+                delivers = self.delivers[writer] = self._look_up(result)
                 if delivers and self._writes_back:
                     self._file.writeback.unwritten |= 1 << writer
                 elif self._drops and not result["to_file"]:
                     self._file.writeback.unwritten |= 1 << writer
-                    collector.drop(result["dst"], result["lanes"])
+                    self.collectors[result["warp"]].drop(result["dst"], result["lanes"])
                     continue
                 else:
                     self._check_row(result["warp"], result["dst"])

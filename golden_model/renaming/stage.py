@@ -259,8 +259,8 @@ class RenameStage:
             counts.served += 1
             self._served = 1 << held.fields["warp"]
 
-    def results(self, done: Sequence[Any], results: Sequence[Any]) -> Sequence[Any]:
-        return self.operands.results(done, results)
+    def results(self, done: Sequence[Any], results: Sequence[Any], refused: Sequence[Any]) -> Sequence[Any]:
+        return self.operands.results(done, results, refused)
 
     def release(self, index: int) -> None:
         self.operands.release(index)

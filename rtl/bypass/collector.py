@@ -47,7 +47,7 @@ class BypassingCollector(wiring.Component):
     free_entries : 0, or one more than the number of registers that the next instruction may read.
     read : the request to the register file (`warploom.rtl.ports.single_read`).
     offer : the oldest instruction, for dispatch (`warploom.rtl.ports.offer`).
-    forward : results that enter latches, and results that are delivered (`warploom.rtl.ports.forward`).
+    forward : results at the inputs of latches, and results that are delivered (`warploom.rtl.ports.forward`).
     eviction : with write-back, an entry that leaves for the register file (`warploom.rtl.ports.eviction`).
     held_count : with a probe, the number of held instructions.
     used, wanted, dirty : with a probe, masks over the entries: in use; with wanted lanes; with dirty lanes.
@@ -169,7 +169,7 @@ class BypassingCollector(wiring.Component):
         connect(m, fetcher.read, flipped(self.read))
 
     def _connect_results(self, m: Module) -> None:
-        """Every entry sees the results that enter latches, and those that are delivered."""
+        """Every entry sees the results at the inputs of latches, and those that are delivered."""
         for entry in self.entries:
             m.d.comb += [entry.coming.eq(self.forward.coming), entry.delivery.eq(self.forward.delivery)]
         m.d.comb += self.forward.deliver.eq(reduce(or_, (entry.deliver for entry in self.entries)))

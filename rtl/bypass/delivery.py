@@ -16,10 +16,10 @@ from warploom.rtl.register_file.write_latch import WriteLatch
 class Delivery:
     """The part of write-back for windows, independent of the stored form.
 
-    Whether a result is delivered is looked up while it enters its latch. With write-back a delivered result is not
-    written: its latch completes without a bank, as soon as it has its path. It waits while another latch uses the path,
-    and while an earlier path would deliver to the same collector. Only results that are written reach banks, mask
-    buffer and zero buffer. If transient values have no rows, no transient result is written, delivered or not.
+    Whether a result is delivered is looked up while it is at the input of its latch. With write-back a delivered result
+    is not written: its latch completes without a bank, as soon as it has its path. It waits while another latch uses
+    the path, and while an earlier path would deliver to the same collector. Only results that are written reach banks,
+    mask buffer and zero buffer. If transient values have no rows, no transient result is written, delivered or not.
     """
 
     def __init__(self, config: SmConfig) -> None:
@@ -27,13 +27,13 @@ class Delivery:
         self._rotating, self._drops = config.rotating_paths, config.has_unallocated
 
     def enter(self, m: Module, port: Any, i: int, latch: WriteLatch) -> Carried:
-        """Look up a result while it enters the latch of writer i, at a port `warploom.rtl.ports.delivery`: its
+        """Look up a result at the input of the latch of writer i, at a port `warploom.rtl.ports.delivery`: its
         destination, and the fields that are stored for its delivery."""
         result, fields = latch.result, latch.result.payload
         entering, to_bank, deliver = (Signal(name=f"{self._writers[i]}_{name}")
                                       for name in ("entering", "to_bank", "deliver"))
         m.d.comb += entering.eq(result.valid & result.ready & fields.writes)
-        self._look_up(m, port, i, entering, fields)
+        self._look_up(m, port, i, result.valid & fields.writes, fields)  # whether the latch is ready is known late
         with m.If(result.ready):
             m.d.sync += [
                 deliver.eq(entering & port.deliver[i]),
@@ -47,10 +47,10 @@ class Delivery:
         """Whether a result is for a row, if it is not delivered."""
         return fields.to_file if self._drops else Const(1)
 
-    def _look_up(self, m: Module, port: Any, i: int, entering: Value, fields: data.View) -> None:
+    def _look_up(self, m: Module, port: Any, i: int, comes: Value, fields: data.View) -> None:
         """Show a result to the collector of its warp."""
         coming, warp = port.coming[i], port.coming_warp[i]
-        m.d.comb += [coming.valid.eq(entering), coming.register.eq(fields.dst), warp.eq(fields.warp)]
+        m.d.comb += [coming.valid.eq(comes), coming.register.eq(fields.dst), warp.eq(fields.warp)]
         if self._window.has_hints:
             m.d.comb += coming.to_collector.eq(fields.to_collector)
 
@@ -90,14 +90,15 @@ class Delivery:
         return reduce(or_, found)
 
     def deliver(self, m: Module, port: Any, write: Any, latches: list[Carried], paths: list[Carried]) -> None:
-        """Each path delivers its result to a collector in the cycle of its completion."""
+        """Each path delivers its result to a collector in the cycle of its completion. With write-back that is as soon
+        as it is due; otherwise its bank may refuse it, which is known late."""
         for number, (path, delivery, warp) in enumerate(zip(paths, port.delivery, port.delivery_warp, strict=True)):
             due = [latches[i]["deliver"] & self._leads(i, latches)
                    & ~self._gives_way(write, number, latches[i], latches) for i in self._paths[number]]
             m.d.comb += [
                 warp.eq(path["warp"]),
                 port.due[number].eq(reduce(or_, due)),
-                delivery.valid.eq(path["deliver"] & path["completes"]),
+                delivery.valid.eq(port.due[number] & (Const(1) if self._window.writes_back else path["completes"])),
                 *(delivery[name].eq(path[name]) for name, _ in delivery.shape() if name != "valid"),
             ]
 

@@ -47,8 +47,8 @@ class Entry(wiring.Component):
     granted : the register file grants the wanted lanes.
     fetching, arriving : lanes that were granted are on their way, or arrive.
     arrives, operand : they arrive; the restored word.
-    coming, deliver : results that enter their latches in this cycle, and which of them will be delivered to the entry;
-        `deliver` does not depend on `coming.valid`.
+    coming, deliver : results at the inputs of latches, and which of them will be delivered to the entry; `deliver` does
+        not depend on `coming.valid`.
     delivery : the result on the collector's result port.
     used, available : it names a register; it may be taken over.
     old : no later instruction is in a window with the last one that named it.
@@ -126,13 +126,13 @@ class Entry(wiring.Component):
         return register
 
     def _live(self, m: Module, platform: object, delivered: Value) -> None:
-        """Whether the entry is in use. It stays in use while a result for it is in a latch. A result that enters a
-        latch and will not be delivered ends it."""
+        """Whether the entry is in use. It stays in use while a result for it is in a latch or at its input, and will be
+        delivered. A result that will not be delivered ends it."""
         named, latched, lapses = Signal(len(self.coming)), Signal(reset_less=True), Signal()
         served, age = self.serves.any(), self._kept(m, "age")
         hints = self._config.has_hints
         needed = [result.to_collector | self.has_dirty if hints else Const(1, 1) for result in self.coming]
-        found = named & Cat(result.valid for result in self.coming)  # known late: the latch may be waiting for its bank
+        found = named & Cat(result.valid for result in self.coming)
         m.d.comb += [
             named.eq(Cat(self.used & (result.register == self.number) for result in self.coming)),
             self.deliver.eq(named & Cat(needed)),

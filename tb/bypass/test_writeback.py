@@ -78,13 +78,15 @@ class DeliveryCheck:
         return waits
 
     def _enter(self, seen: Observation, i: int, ready: bool) -> None:
-        """The result that the latch of writer i takes at the end of the cycle."""
+        """The result at the input of the latch of writer i, which may take it at the end of the cycle."""
         name, coming = f"result_{self._writers[i]}", self._element("coming", seen, i)
         self.taken = [*(self.taken if i else []), *([self._writers[i]] if seen[f"{name}__valid"] and ready else [])]
         fields = self._ports.codecs[f"{name}__payload"].unpack(seen[f"{name}__payload"])
-        entering = self._writers[i] in self.taken and bool(fields["writes"])
-        self._equal("coming", coming["valid"], int(entering))
-        if entering:
+        offered = bool(seen[f"{name}__valid"] and fields["writes"])
+        entering = offered and ready
+        self._equal("coming", coming["valid"], int(offered))
+        self._hit("looked up before the latch is ready", offered and not ready)
+        if offered:
             self._equal("coming warp", self._element("coming_warp", seen, i), fields["warp"])
             expected = {"valid": 1, "register": fields["dst"], "to_collector": fields.get("to_collector")}
             self._equal("coming", coming, {field: expected[field] for field in coming})
@@ -193,7 +195,8 @@ class OwnPoints(Coverage):
 def points(config: SmConfig) -> list[str]:
     """Coverage points of deliveries."""
     apart = config.pipes[Pipe.MEM].write_path > 0
-    between = ["delivered by both paths", "MEM waits for the collector"] if apart else []
+    between = ["looked up before the latch is ready",
+               *(["delivered by both paths", "MEM waits for the collector"] if apart else [])]
     if not config.writes_back:
         return between
     dropped = ["dropped"] if config.has_unallocated else []

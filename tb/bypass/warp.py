@@ -76,8 +76,9 @@ class Latched(NamedTuple):
 class Warp:
     """Inputs of a bypassing collector, from the state of its model at the start of a cycle.
 
-    Instructions issue if scoreboard, free entries and hints allow. A result enters, some cycles after the dispatch, any
-    latch that is empty or completes in that cycle, and completes later. At most one is delivered in a cycle.
+    Instructions issue if scoreboard, free entries and hints allow. A result comes, some cycles after the dispatch, to
+    the input of any latch, enters when that is empty or completes, and completes later. At most one is delivered in a
+    cycle.
     """
 
     def __init__(self, config: SmConfig, rng: random.Random, model: BypassingCollector) -> None:
@@ -90,6 +91,7 @@ class Warp:
         self._written: set[int] = set()  # registers that instructions in flight will write
         self._executing: list[tuple[int, Mapping[str, Any]]] = []  # cycle in which the result may come, instruction
         self._latches: list[Latched | None] = [None] * len(config.pipes)
+        self._offered: list[Mapping[str, Any] | None] = [None] * len(config.pipes)  # at the inputs of latches
         self._cycle = self._blocked_until = 0
         self._takes, self._grants, self._dispatches, self._results, self._evictions, self._reads = (
             _spells(rng) for _ in range(6))
@@ -175,7 +177,7 @@ class Warp:
 
     def _is_idle(self) -> bool:
         """Whether nothing of the warp is in flight."""
-        return not (self._model.held or self._executing or any(self._latches))
+        return not (self._model.held or self._executing or any(self._latches) or any(self._offered))
 
     def _register(self, executing: int) -> int:
         """A register that may be read in some lanes."""
@@ -255,21 +257,24 @@ class Warp:
             "register": self._rng.choice(self._recent), "lanes": lanes(self._rng), "data": self._rng.getrandbits(32)}}
 
     def _come(self) -> dict[str, Any]:
-        """Results enter latches that are empty."""
+        """Results come to the inputs of latches, and enter those that are empty."""
         port = {}
         for i, latched in enumerate(self._latches):
-            unused = {"to_collector": self._rng.getrandbits(1)} if self._config.has_hints else {}
-            port[str(i)] = {"register": self._rng.choice(self._recent), **unused}
             due = [item for item in self._executing if item[0] <= self._cycle]
-            if latched is not None or not due or not next(self._results):
+            if self._offered[i] is None and due != [] and next(self._results):
+                chosen = self._rng.choice(due)
+                self._executing.remove(chosen)
+                self._offered[i] = chosen[1]
+            fields = self._offered[i]
+            if fields is None:
+                unused = {"to_collector": self._rng.getrandbits(1)} if self._config.has_hints else {}
+                port[str(i)] = {"register": self._rng.choice(self._recent), **unused}
                 continue
-            chosen = self._rng.choice(due)
-            self._executing.remove(chosen)
-            fields = chosen[1]
             hint = {name: fields[name] for name in ("to_collector",) if name in fields}
             port[str(i)] = {"valid": 1, "register": fields["dst"], **hint}
-            deliver = self._model.delivers(fields["dst"], hint.get("to_collector", 1))
-            self._latches[i] = Latched(fields, deliver)
+            if latched is None:
+                self._latches[i] = Latched(fields, self._model.delivers(fields["dst"], hint.get("to_collector", 1)))
+                self._offered[i] = None
         return port
 
     def _evict(self, taking: bool) -> bool:

@@ -13,7 +13,7 @@ ALWAYS = (
     "some lanes are missing", "enough lanes are known", "lanes on their way", "an entry lapses",
     "an awaited entry lapses", "a result finds no entry", "a latched result keeps an entry",
     "a first instruction forgets", "the window is full", "dispatched and taken at once", "two write ports at once",
-    "several results come",
+    "several results come", "a result waits for its latch",
 )
 
 FEW = 6
@@ -96,6 +96,7 @@ class WindowCoverage:
         entry = model.lookup(result.register)
         self.hit("a result finds no entry", entry is None)
         self.hit("not worth its entry", entry is not None and not result.deliver)
+        self.hit("a result waits for its latch", entry is not None and entry.latched)
 
     def _delivers(self, model: BypassingCollector, result: Delivery) -> None:
         entry = model.lookup(result.register)

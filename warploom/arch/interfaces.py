@@ -139,7 +139,7 @@ def write_fields(config: SmConfig) -> Fields:
 
 
 def coming_fields(config: SmConfig) -> Fields:
-    """With windows, a result that enters its latch in this cycle, if it writes a register of a collector's warp."""
+    """With windows, a result at the input of its latch, if it writes a register of a collector's warp."""
     return [("valid", 1), ("register", 8), *(field for field in hint_fields(config) if field[0] == "to_collector")]
 
 
