@@ -125,6 +125,12 @@ def test_unreadable_file(tmp_path):
         compile_file(tmp_path / "absent.ptx")
 
 
+def test_a_byte_order_mark_is_skipped(tmp_path):
+    path = tmp_path / "k.ptx"
+    path.write_text("\ufeff.version 7.0\n.target sm_75\n.entry k() { ret; }", encoding="utf-8")
+    assert compile_file(path).name == "k"
+
+
 def test_missing_entry():
     with pytest.raises(PtxError, match="nobody"):
         compile_ptx(PRESSURE.read_text(), "pressure.ptx", "nobody")

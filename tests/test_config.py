@@ -290,6 +290,12 @@ def test_settings_incompatible_with_the_affine_unit(settings, message):
         SmConfig().with_settings(settings)
 
 
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text("\ufeffbanks = 4", encoding="utf-8")
+    assert SmConfig.preset(str(path)).banks == 4
+
+
 def test_unknown_preset_and_missing_file_name_the_remedy(tmp_path):
     with pytest.raises(ConfigError, match="must be one of fermi, gtx480, kepler, maxwell, narrow, pascal, small"):
         SmConfig.preset("volta")

@@ -203,6 +203,12 @@ def test_errors_of_files(text: str, message: str) -> None:
         GpuConfig.from_toml(text, "mine.toml")
 
 
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text("\ufeff" + gpu_text("k20x"), encoding="utf-8")
+    assert GpuConfig.preset(str(path)) == GpuConfig.preset("k20x")
+
+
 def test_an_unknown_gpu_names_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"gpu = 'k20': must be one of fermi, hd7970, k20x.*nearest: k20x"):
         GpuConfig.preset("k20")

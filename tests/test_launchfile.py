@@ -36,6 +36,10 @@ def write(tmp_path):
     return write_text
 
 
+def test_a_file_may_begin_with_a_byte_order_mark(write):
+    assert load(write("\ufeff" + HEAD)).launch.block == (64, 1, 1)
+
+
 def test_everything_a_file_can_say(write):
     path = write(HEAD.replace("64", "[8, 4, 2]") + 'entry = "k"\ndynamic_shared = 512\n'
                  + 'strict_barriers = true\nlocality = 2\n' + SCALAR + BUFFER + ZEROS
@@ -161,6 +165,7 @@ MISTAKES = {
     "not TOML": ("ptx = ", "not TOML: "),
     "wrong type": (HEAD.replace("64", '"64"'), "block: '64' must be a whole number of at least 1, or a list"),
     "truth as number": (HEAD.replace("64", "true"), "block: True must be a whole number"),
+    "long name of a ptx": (HEAD.replace("k.ptx", "k" * 256), ": File name too long; paths are relative to the launch"),
     "no such ptx": (HEAD.replace("k.ptx", "absent.ptx"), "absent.ptx is not a file; paths are relative"),
     "empty entry": (HEAD + 'entry = ""\n', "entry: '' must be a string"),
     "zero extent": (HEAD.replace("[2, 3]", "[2, 0]"), "grid: [2, 0] must be a whole number of at least 1"),

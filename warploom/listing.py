@@ -22,7 +22,7 @@ def source_lines(path: str | os.PathLike[str]) -> list[str]:
     if not os.path.isfile(path):
         return []
     try:
-        return Path(path).read_text(encoding="utf-8", errors="replace").split("\n")
+        return Path(path).read_text(encoding="utf-8-sig", errors="replace").split("\n")
     except OSError:
         return []
 

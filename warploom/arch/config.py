@@ -144,7 +144,7 @@ class SmConfig(DerivedSizes):
         """A bundled preset by its name, or a configuration file by its path."""
         if isinstance(name, str) and name.endswith(".toml"):
             try:
-                text = Path(name).read_text(encoding="utf-8")
+                text = Path(name).read_text(encoding="utf-8-sig")  # editors of Windows write a byte order mark
             except (OSError, ValueError) as error:  # ValueError: no text, or no path
                 reason = error.strerror if isinstance(error, OSError) else error
                 raise ConfigError(f"{name}: {reason}: name a preset ({', '.join(presets())}) "

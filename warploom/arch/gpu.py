@@ -258,7 +258,7 @@ def gpu_text(name: str) -> str:
     """The text of a bundled GPU, or of a file. Raises `ConfigError`."""
     if isinstance(name, str) and name.endswith(".toml"):
         try:
-            return Path(name).read_text(encoding="utf-8")
+            return Path(name).read_text(encoding="utf-8-sig")  # editors of Windows write a byte order mark
         except (OSError, ValueError) as error:  # ValueError: no text, or no path
             reason = error.strerror if isinstance(error, OSError) else error
             raise ConfigError(f"{name}: {reason}: name a GPU ({', '.join(gpu_presets())}) or a TOML file") from None

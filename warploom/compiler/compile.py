@@ -41,7 +41,7 @@ def compile_file(path: str | Path, entry: str | None = None, max_registers: int 
 def read_ptx(path: str | Path) -> str:
     """The text of a PTX file. Raises `PtxError` when it cannot be read."""
     try:
-        return Path(path).read_text(encoding="utf-8")
+        return Path(path).read_text(encoding="utf-8-sig")  # editors of Windows begin a file with a byte order mark
     except (OSError, ValueError) as error:  # ValueError: no text, or no path
         reason = error.strerror if isinstance(error, OSError) else error
         raise PtxError(f"cannot be read: {reason}; name a PTX text file", file=str(path)) from None

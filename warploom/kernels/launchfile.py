@@ -40,15 +40,19 @@ def load(path: str | Path) -> LaunchFile:
     """
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # editors of Windows begin a file with a byte order mark
         top = Table(path, "", tomllib.loads(text))
     except OSError as error:
         raise LaunchError(f"{path}: {error.strerror}: name a launch file (TOML) that exists") from None
     except (ValueError, RecursionError) as error:  # no TOML, no text, or no path; brackets nested too deeply
         raise LaunchError(f"{path}: not TOML: {error}") from None
     ptx = path.parent / top.text("ptx")
-    if not ptx.is_file():
-        top.fail("ptx", f"{ptx} is not a file; paths are relative to the launch file")
+    try:
+        wrong = "" if ptx.is_file() else " is not a file"
+    except OSError as error:  # the name is too long
+        wrong = f": {error.strerror}"
+    if wrong:
+        top.fail("ptx", f"{ptx}{wrong}; paths are relative to the launch file")
     entry = top.text("entry", None)
     grid, block = _geometry(top)
     dynamic_shared = top.whole("dynamic_shared", 0, 1 << 20, 0)
