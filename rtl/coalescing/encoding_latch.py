@@ -61,7 +61,7 @@ class EncodingLatch(wiring.Component):
                 self.encoding.sign.eq(detector.sign),
                 self.encoding.left.eq(left),
                 self.mask.eq(swap(stored, left)),
-                self.fill.eq(swap(filled, left)),
+                self.fill.eq(swap(filled, self.old.left)),  # of a full result there is none
                 self.fill_sign.eq(self.old.sign),
             ]
         return m
