@@ -92,8 +92,8 @@ class Dispatcher:
 
     def __init__(self, config: SmConfig, order: Order) -> None:
         timings = [{int(c): pipe.timing_of(c) for c in pipe.timing_classes} for pipe in config.timed_pipes]
-        self._latency = [{c: latency + config.dispatch_delay for c, latency in
-                          [(COPY, COPY_LATENCY), *((c, timing.latency) for c, timing in of_pipe.items())]}
+        delay = config.dispatch_delay
+        self._latency = [{COPY: COPY_LATENCY + delay, **{c: timing.latency + delay for c, timing in of_pipe.items()}}
                          for of_pipe in timings]
         self._interval = [{COPY: 1, **{c: timing.interval for c, timing in of_pipe.items()}} for of_pipe in timings]
         self._order = order

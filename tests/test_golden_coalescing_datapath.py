@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 import pytest
 from golden_traces import random_trace, trace_of
@@ -17,9 +18,11 @@ from warploom.golden_model.datapath import Datapath
 from warploom.golden_model.functional.executor import execute
 from warploom.golden_model.observation import shown_by
 from warploom.golden_model.register_file import width
+from warploom.golden_model.register_file.forms import Narrow
 from warploom.golden_model.register_file.ports import Write
 from warploom.golden_model.register_file.sides import WarpSides
 from warploom.golden_model.register_file.width import Encoding, restore
+from warploom.golden_model.register_file.writeback import Writeback
 from warploom.golden_model.simulate import Run, simulate
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import collect
@@ -123,6 +126,19 @@ def test_the_full_writes_of_a_warp_take_sides_in_turn() -> None:
 def test_each_warp_has_a_side_of_its_own() -> None:
     sides = WarpSides()
     assert [sides.take(warp) for warp in (0, 1, 1, 0, 0, 1)] == [False, False, True, True, False, False]
+
+
+def test_a_full_result_that_is_not_written_takes_a_side() -> None:
+    """A partial one takes none, and other warps keep theirs."""
+    form = Narrow(config("write"))
+    writeback: Writeback[object] = Writeback(["sp"], form, lambda result, written: written)
+    writeback.unwritten = 1
+    for full in (1, 1, 0, 1):
+        result: Any = {"writes": 1, "full": full, "warp": 3}
+        writeback.enter(0, result)
+        writeback.leave([True])
+    assert form.sides is not None
+    assert [form.sides.take(warp) for warp in (3, 2)] == [True, False]
 
 
 def test_a_write_of_all_live_lanes_is_full() -> None:
