@@ -116,6 +116,6 @@ def _mean(tables: Iterable[Energy], slew: np.ndarray, load: np.ndarray) -> np.nd
 
 def _looked_up(table: Table, slew: np.ndarray, load: np.ndarray) -> np.ndarray:
     tables = Tables()
-    number = np.full(len(slew), tables.index(table))
+    number = tables.index(table)
     tables.freeze()
     return tables.look_up(number, slew, load)

@@ -1,12 +1,28 @@
-"""Liberty tables as padded arrays: one call looks up a whole level of a netlist."""
+"""Liberty tables in one array: one call looks up a whole level of a netlist."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from warploom.synth.liberty import Table
 
 
+@dataclass(frozen=True)
+class Cut:
+    """Tables at a known y each, functions of x alone: the place of the first value of the left one of the two columns
+    beside y, and the share of the right one."""
+
+    place: np.ndarray
+    share: np.ndarray
+
+    def __getitem__(self, some: slice | np.ndarray) -> "Cut":
+        return Cut(self.place[some], self.share[some])
+
+
 class Tables:
-    """Liberty tables padded to one shape, so that a whole level of a netlist is looked up at once."""
+    """Liberty tables, numbered and padded to one shape. Interpolation is bilinear; beyond an axis its last interval
+    continues, as Liberty asks."""
 
     def __init__(self) -> None:
         self._list: list[Table] = []
@@ -20,32 +36,52 @@ class Tables:
         return self._known[id(table)]
 
     def freeze(self) -> None:
-        """Pad all tables; extrapolation beyond an axis continues its last interval, as Liberty asks."""
-        count = len(self._list)
-        rows = max((len(t[0]) for t in self._list), default=1)
-        columns = max((len(t[1]) for t in self._list), default=1)
-        self._x, self._y = np.full((count, rows), np.inf), np.full((count, columns), np.inf)
-        self._v = np.zeros((count, rows, columns))
-        self._size = np.array([[len(t[0]), len(t[1])] for t in self._list]).reshape(count, 2)
-        for k, (x, y, values) in enumerate(self._list):
-            self._x[k, :len(x)], self._y[k, :len(y)] = x, y
-            self._v[k, :len(x), :len(y)] = values
+        """Pad all tables. Each has one more row and column than it has values, so that the last ones have a next."""
+        rows = 1 + max((len(t[0]) for t in self._list), default=1)
+        self._columns = 1 + max((len(t[1]) for t in self._list), default=1)
+        values = np.zeros((len(self._list), rows, self._columns))
+        for k, (x, y, table) in enumerate(self._list):
+            values[k, :len(x), :len(y)] = table
+        self._values, self._size = values.ravel(), rows * self._columns
+        axes = [tuple(x) for x, _, _ in self._list]
+        self._axes = [*dict.fromkeys(axes)]
+        self._axis = np.array([self._axes.index(axis) for axis in axes], np.int64)
 
-    def look_up(self, table: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Bilinear interpolation of each numbered table at its own (x, y)."""
-        i, fx = self._place(self._x[table], self._size[table, 0], x)
-        j, fy = self._place(self._y[table], self._size[table, 1], y)
-        i1 = np.minimum(i + 1, self._size[table, 0] - 1)
-        j1 = np.minimum(j + 1, self._size[table, 1] - 1)
-        v = self._v
-        low = v[table, i, j] * (1 - fy) + v[table, i, j1] * fy
-        high = v[table, i1, j] * (1 - fy) + v[table, i1, j1] * fy
+    def cut(self, number: int, y: np.ndarray) -> Cut:
+        """A table at some y."""
+        column, share = _placed(self._list[number][1], y)
+        return Cut((number * self._size + column).astype(np.int32), share)
+
+    def look_up(self, number: int, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """A table at some points."""
+        return self.along(self.cut(number, y), x)
+
+    def along(self, cut: Cut, x: np.ndarray) -> np.ndarray:
+        """Each cut at its own x."""
+        row, fx = self._rows(cut.place, x)
+        at, fy, v = cut.place + row * self._columns, cut.share, self._values
+        low = v[at] * (1 - fy) + v[at + 1] * fy
+        at += self._columns
+        high = v[at] * (1 - fy) + v[at + 1] * fy
         return low * (1 - fx) + high * fx
 
-    @staticmethod
-    def _place(axis: np.ndarray, size: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        rows = np.arange(len(at))
-        k = np.clip((axis <= at[:, None]).sum(axis=1) - 1, 0, np.maximum(size - 2, 0))
-        left, right = axis[rows, k], axis[rows, np.minimum(k + 1, size - 1)]
-        span = right - left
-        return k, np.where(span > 0, (at - left) / np.where(span > 0, span, 1), 0)
+    def _rows(self, place: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The row in front of each x in the table that a place is in, and the share of the next row."""
+        if len(self._axes) == 1:
+            return _placed(self._axes[0], x)
+        axis, row, share = self._axis[place // self._size], np.zeros(len(x), np.int64), np.zeros(len(x))
+        for number, points in enumerate(self._axes):
+            here = axis == number
+            row[here], share[here] = _placed(points, x[here])
+        return row, share
+
+
+def _placed(axis: Sequence[float], at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The interval of an axis that each value is in, or nearest to, and where in it: 0 at its start, 1 at its end."""
+    if len(axis) == 1:
+        return np.zeros(len(at), np.int64), np.zeros(len(at))
+    points = np.array(axis)
+    k = np.clip(np.searchsorted(points, at, side="right") - 1, 0, len(axis) - 2)
+    span = np.diff(points)
+    span[span <= 0] = np.inf
+    return k, (at - points[k]) / span[k]
