@@ -114,6 +114,7 @@ def test_only_used_registers_are_listed() -> None:
         ("{ .param .b8 a[4]; call array, (%r1); }", 20, "a call can only pass .param variables"),
         ("{ .param .b8 a[4]; call deep, (a+1); }", 20, "a call can only pass .param variables"),
         ("{ .param .b8 a[40000]; call large, (a); }", 24, "parameter 'n' has 40000 bytes, and 32768 is the limit"),
+        ("{ .param .b64 a; mov.b64 %rd1, a; }", 32, "the address of 'a', a call's parameter, cannot be taken; copy"),
         ("call textured, (%rd1);", 1, "variables of type .texref are not supported"),
         ("call deep;", 6, "'deep' has 1 parameters, the call gives 0"),
         ("{ .param .b64 a; call deep, (a); }", 18, "parameter 'n' has 4 bytes, the call gives 8"),
@@ -245,13 +246,19 @@ def test_early_and_guarded_returns_branch_to_the_end() -> None:
             ["st.local.b64 [a@1+0] %rd1", "ld.local.b32 %r2 [a@1+4]"],
         ),
         ("st.param.b8 [a], %rs1", "ld.param.u16 %rs2, [a]", ["st.local.b8 [a@1+0] %rs1", "ld.local.u16 %rs2 [a@1+0]"]),
-        ("mov.u64 %rd1, a", "ld.param.u16 %rs2, [a]", ["mov.u64 %rd1 a@1", "ld.local.u16 %rs2 [a@1+0]"]),
     ],
 )
 def test_parameter_pieces(store: str, load: str, moves: list[str]) -> None:
     linked = kernel(f"{{ .param .b8 a[8]; {store}; {load}; }}")
     assert listing(linked) == moves
     assert linked.local_bytes == (8 if "local" in "".join(moves) else 0)
+
+
+def test_a_function_may_take_the_address_of_its_own_parameter() -> None:
+    before = ".func f(.param .b8 a[8]) { .reg .b64 %p; .reg .b16 %v; mov.u64 %p, a; ld.param.u16 %v, [%p+2]; ret; }"
+    linked = kernel("{ .param .b8 b[8]; st.param.b64 [b], %rd1; call f, (b); }", before)
+    assert [line for line in listing(linked) if "%p" in line] == ["mov.u64 %p@2 a@2", "ld.local.u16 %v@2 [%p@2+2]"]
+    assert linked.local_bytes == 16
 
 
 def test_print_and_assert_store_to_the_console() -> None:

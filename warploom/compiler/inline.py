@@ -46,6 +46,7 @@ class Inliner:
         self.registers: dict[str, str] = {}
         self.variables: dict[str, ptx.Variable] = {}
         self.call_parameters: dict[str, ptx.Variable] = {}
+        self._own: set[str] = set()  # those of them that are a function's own
         self._functions, self._module_scope, self._lines = functions, module_scope, text.split("\n")
         self._numbers = count(1)
 
@@ -115,11 +116,21 @@ class Inliner:
         else:
             operands = tuple(self._operand(operand, scope, instruction) for operand in instruction.operands)
             modifiers = instruction.modifiers
+            self._check_addresses(operands, instruction)
             if frame.end and any(_is_indirect(operand) for operand in operands):
                 # a pointer to the function's own parameter, which becomes a local variable
                 modifiers = callparams.local_spaces(modifiers)
             place = instruction.line, instruction.column
             self.body.append(ptx.Instruction(instruction.opcode, modifiers, operands, guard, *place))
+
+    def _check_addresses(self, resolved: tuple[ptx.Operand, ...], at: ptx.Instruction) -> None:
+        """Of space ``param`` only a function's own parameters have an address."""
+        for operand in resolved:
+            unique = operand.name if isinstance(operand, ptx.Symbol) else None
+            if unique in self.call_parameters and unique not in self._own:
+                name = self.call_parameters[unique].name
+                raise self._error(f"the address of '{name}', a call's parameter, cannot be taken; copy it to a .local "
+                                  "variable", at, name)
 
     def _error(self, message: str, at: ptx.Instruction, name: str = "") -> PtxError:
         """An error at `name` in the instruction's line, or else at the instruction itself."""
@@ -195,6 +206,7 @@ class Inliner:
             scope.declare_variable(formal)
             unique = scope.meanings[formal.name].name
             self._record(unique, formal, call)
+            self._own.add(unique)
             size = self._size(actual, formal, call, result=results)
             if size != formal.size:
                 message = f"parameter '{formal.name}' has {formal.size} bytes, the call gives {size}"
