@@ -24,7 +24,7 @@ class EncodingLatch(wiring.Component):
     take : the write latch takes the result; outputs change at the end of the cycle.
     data, lanes, full : the result, its executing lanes, and whether these are all live lanes.
     old : the present encoding of the register.
-    side : a full write goes to the left.
+    left : the side that the result goes to.
     encoding, mask : the new encoding, and the sub-banks in use.
     fill, fill_sign : the sub-banks in which the other lanes get copies of a sign, and the sign.
     """
@@ -36,7 +36,7 @@ class EncodingLatch(wiring.Component):
             "lanes": In(LANES),
             "full": In(1),
             "old": In(ENCODING),
-            "side": In(1),
+            "left": In(1),
             "encoding": Out(ENCODING),
             "mask": Out(SUB_BANKS),
             "fill": Out(SUB_BANKS),
@@ -47,7 +47,6 @@ class EncodingLatch(wiring.Component):
         m = Module()
         m.submodules.detector = detector = WidthDetector()
         before, stored, filled = Signal(SUB_BANKS), Signal(SUB_BANKS), Signal(SUB_BANKS)
-        left = Mux(self.full, self.side, self.old.left)
         m.d.comb += [
             detector.data.eq(self.data),
             detector.lanes.eq(self.lanes),
@@ -59,8 +58,8 @@ class EncodingLatch(wiring.Component):
             m.d.sync += [
                 self.encoding.size.eq(Cat(stored[3] | (stored[1] & ~stored[2]), stored[2])),
                 self.encoding.sign.eq(detector.sign),
-                self.encoding.left.eq(left),
-                self.mask.eq(swap(stored, left)),
+                self.encoding.left.eq(self.left),
+                self.mask.eq(swap(stored, self.left)),
                 self.fill.eq(swap(filled, self.old.left)),  # of a full result there is none
                 self.fill_sign.eq(self.old.sign),
             ]

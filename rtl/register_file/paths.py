@@ -14,12 +14,10 @@ and delivery add."""
 
 
 class Entering(NamedTuple):
-    """The port of a writer's results at its latch; `takes`: the latch takes one in this cycle that is for a
-    register."""
+    """The port of a writer's results at its latch."""
 
     writer: str
     result: Any
-    takes: Value
 
 
 def write_paths(m: Module, paths: WritePaths, latches: list[Carried]) -> list[Carried]:

@@ -1,6 +1,8 @@
 """Warp sides: the side of each warp's next full result, with `Alignment.WRITE` ([RADAIDEH], section 3.7.1)."""
 
-from amaranth import Array, Cat, Module, Signal
+from collections.abc import Iterable
+
+from amaranth import Array, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -9,9 +11,12 @@ from warploom.arch.interfaces import index_bits
 
 
 class WarpSides(wiring.Component):
-    """One bit for each warp slot, which changes with each full result of the warp; all are right (0) after reset.
+    """The sides of results: one bit for each warp slot, which changes with each full result of the warp. All are right
+    (0) after reset.
 
-    Results that several latches take in one cycle count in the order of the latches. `left` is combinational.
+    Results that several latches take in one cycle count in the order of the latches. `left` is combinational. Which
+    latches are ready is known late in a cycle. So that is the last thing that `left` depends on, and the bits change
+    one cycle later; until then what changes them is looked up in a register.
 
     Parameters
     ----------
@@ -19,26 +24,42 @@ class WarpSides(wiring.Component):
 
     Members
     -------
-    full : the latches that take, in this cycle, a full result for a register.
-    warp : for each latch, the warp of the result at its port.
-    left : for each latch, whether a full result of this warp goes to the left.
+    full : the latches that have a full result for a register at their port.
+    ready : the latches that take what is at their port.
+    warp, old : for each latch, the warp of the result at its port, and the present side of its register.
+    left : for each latch, the side of its result: a full one goes to that of its warp, another one stays where the
+        register is.
     """
 
     def __init__(self, *, config: SmConfig) -> None:
         self._warps, self._latches = config.warps, len(config.pipes)
         super().__init__({
             "full": In(self._latches),
+            "ready": In(self._latches),
             "warp": In(data.ArrayLayout(index_bits(config.warps), self._latches)),
+            "old": In(self._latches),
             "left": Out(self._latches),
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        sides, changes = Signal(self._warps), Signal(self._warps)
+        sides, early, turned = Signal(self._warps), Signal(self._latches), Signal(self._latches)
+        taken, of = Signal.like(self.full, name="taken"), Signal.like(self.warp, name="taken_warp")
         for i, warp in enumerate(self.warp):
-            before = Cat(self.full[j] & (self.warp[j] == warp) for j in range(i))
-            m.d.comb += self.left[i].eq(Array(sides)[warp] ^ before.xor())
-        for w in range(self._warps):
-            m.d.comb += changes[w].eq(Cat(self.full[i] & (self.warp[i] == w) for i in range(self._latches)).xor())
-        m.d.sync += sides.eq(sides ^ changes)
+            others = Cat(self.full[i] & self.full[j] & (self.warp[j] == warp) & self.ready[j] for j in range(i))
+            m.d.comb += [
+                early[i].eq(Mux(self.full[i], Array(sides)[warp] ^ _turns(taken, of, warp), self.old[i])),
+                turned[i].eq(others.xor()),
+            ]
+        m.d.comb += self.left.eq(early ^ turned)
+        m.d.sync += [
+            taken.eq(self.full & self.ready),
+            of.eq(self.warp),
+            sides.eq(sides ^ Cat(_turns(taken, of, warp) for warp in range(self._warps))),
+        ]
         return m
+
+
+def _turns(full: Value, warps: Iterable[Value], warp: Value | int) -> Value:
+    """Whether an odd number of these full results is of a warp."""
+    return Cat(one & (other == warp) for one, other in zip(full, warps, strict=True)).xor()

@@ -112,7 +112,7 @@ class Writeback(wiring.Component):
             held |= self.deliveries.enter(m, self.delivery, i, latch)
         else:
             m.d.comb += [write.request[i].eq(latch.request), latch.grant.eq(write.grant[i])]
-        return Entering(writer, result, result.valid & result.ready & result.payload.writes), held
+        return Entering(writer, result), held
 
     def _claim(self, i: int, latch: WriteLatch) -> Value:
         """Whether the path carries the latch of pipe i rather than one behind it: a write that is open has its path."""

@@ -36,14 +36,19 @@ class Narrow:
         return [self._renew(m, platform, one, side) for one, side in zip(entering, sides, strict=True)]
 
     def _sides(self, m: Module, platform: object, entering: Sequence[Entering]) -> list[Value]:
-        """The side of a full result, for each latch. It does not depend on whether a result will be written, which is
-        known late where windows write back."""
+        """The side of each latch's result. It does not depend on whether a result will be written, which is known late
+        where windows write back."""
         if not self._config.stores_sides:
             return [one.result.payload.left for one in entering]
         m.submodules.warp_sides = sides = WarpSides(config=self._config)
         for i, one in enumerate(entering):
-            m.d.comb += [sides.full[i].eq(one.takes & one.result.payload.full),
-                         sides.warp[i].eq(one.result.payload.warp)]
+            result = one.result.payload
+            m.d.comb += [
+                sides.full[i].eq(one.result.valid & result.writes & result.full),
+                sides.ready[i].eq(one.result.ready),
+                sides.warp[i].eq(result.warp),
+                sides.old[i].eq(result.left),
+            ]
         return list(sides.left)
 
     def _renew(self, m: Module, platform: object, entering: Entering, side: Value) -> Carried:
@@ -54,7 +59,7 @@ class Narrow:
             latch.data.eq(result.payload.data),
             latch.lanes.eq(result.payload.lanes),
             latch.full.eq(result.payload.full),
-            latch.side.eq(side),
+            latch.left.eq(side),
             *(latch.old[name].eq(result.payload[name]) for name, _ in ENCODING),
         ]
         return {
