@@ -18,10 +18,12 @@ ROUNDS = 3
 def close(flat: Flat, library: Library) -> Flat:
     """The netlist with new trees and stronger cells on long paths, of the round with the shortest longest path."""
     best, shortest = flat, float("inf")
+    timer = Timer(flat, library)
     for left in reversed(range(ROUNDS)):
-        regrow(flat, library)
-        resize(flat, library)
-        path = Timer(flat, library).longest()
+        regrow(flat, library, timer)
+        del timer  # before the next one: it is large
+        timer = resize(flat, library)
+        path = timer.longest()
         if path is None or path.delay <= GOAL_PS:
             return flat
         if path.delay < shortest:

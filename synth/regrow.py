@@ -30,9 +30,8 @@ class _Sink(NamedTuple):
     column: int
 
 
-def regrow(flat: Flat, library: Library) -> None:
-    """Replace the trees of nets on paths longer than `LIMIT_PS`, in place."""
-    timer = Timer(flat, library)
+def regrow(flat: Flat, library: Library, timer: Timer) -> None:
+    """Replace the trees of nets on paths longer than `LIMIT_PS`, in place; `timer` is that of the netlist."""
     late = timer.late(LIMIT_PS)
     if not late:
         return

@@ -19,21 +19,24 @@ ROUNDS = 6
 """How often at most: a stronger cell loads those before it more."""
 
 
-def resize(flat: Flat, library: Library) -> None:
-    """Make cells on paths longer than `LIMIT_PS` stronger, in place, until that changes nothing."""
+def resize(flat: Flat, library: Library) -> Timer:
+    """Make cells on paths longer than `LIMIT_PS` stronger, in place, until that changes nothing. Returns the timer of
+    the netlist that results."""
     stronger = families(library)
     for _ in range(ROUNDS):
         loads = net_loads(flat, library).max(axis=1)
         loads[:2] = 0.0  # nets of constants; an open output counts as one
-        moves = {}
-        for kind, rows in Timer(flat, library).late(LIMIT_PS).items():
+        moves, timer = {}, Timer(flat, library)
+        for kind, rows in timer.late(LIMIT_PS).items():
             outputs = [flat.pins[kind].index(pin) for pin in library.cells[kind].outputs]
             driven = np.maximum(flat.gates[kind][rows][:, outputs], 0)
             moves[kind] = _moves(library, kind, rows, loads[driven].max(axis=1), stronger[kind])
         if not any(moves.values()):
-            return
+            return timer
+        del timer  # before the next one: it is large
         for kind, targets in moves.items():
             _move(flat, kind, targets)
+    return Timer(flat, library)
 
 
 def families(library: Library) -> dict[str, list[str]]:

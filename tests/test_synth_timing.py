@@ -211,7 +211,7 @@ def test_nets_on_long_paths_get_new_trees(length: int, is_long: bool) -> None:
     library, others = liberty.load(None), 40
     flat = Linker({"top": deep_tree(length, others)}, library).link("top")
     before = Timer(flat, library).longest()
-    regrow(flat, library)
+    regrow(flat, library, Timer(flat, library))
     after = Timer(flat, library).longest()
     assert before is not None and after is not None
     assert (before.delay > LIMIT_PS) == is_long
