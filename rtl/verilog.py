@@ -49,7 +49,7 @@ APART = frozenset(("access_select", "affine_unit*", "arbiter", "bank", "coalesci
                    "departures", "dispatcher*", "dual_bank", "filled_slots", "in_use", "pipelined_arbiter",
                    "pipelined_coalescing_arbiter", "read_port", "request_register", "rotating_arbiter",
                    "rotating_coalescing_arbiter", "separable_arbiter", "separable_coalescing_arbiter",
-                   "slot_requests"))
+                   "slot_requests", "turned_sides"))
 """Units that stay modules for synthesis wherever they are, and are mapped as fast as possible, as patterns of their
 names: what comes late there is not to be mapped into what comes before, or behind buffers for other pins."""
 

@@ -186,7 +186,8 @@ def test_a_unit_that_is_apart_is_mapped_for_speed(tmp_path: Path) -> None:
 
 def test_every_unit_that_is_apart_is_in_some_datapath() -> None:
     """A renamed one would be mapped in another way."""
-    settings = (["schedulers=2", "issue_ports=2", *SETS_BY_PIPE], ["coalescing=on"], ["bypass=bow"], ["affine=abm"],
+    settings = (["schedulers=2", "issue_ports=2", *SETS_BY_PIPE], ["coalescing=on", "alignment=write"],
+                ["bypass=bow"], ["affine=abm"],
                 ["read_arbiter=separable"], ["read_arbiter=separable", "coalescing=on"],
                 ["bypass=bow_wr", "coalescing=on", "warps=2", "entries=4"],
                 *(["bypass=bow", "read_arbiter=pipelined", f"coalescing={kind}", "warps=2", "entries=4"]

@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import index_bits
+from warploom.rtl.shared import share
 
 
 class WarpSides(wiring.Component):
@@ -43,20 +44,48 @@ class WarpSides(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        sides, early, turned = Signal(self._warps), Signal(self._latches), Signal(self._latches)
-        taken, of = Signal.like(self.full, name="taken"), Signal.like(self.warp, name="taken_warp")
+        turned = TurnedSides(latches=self._latches)
+        m.submodules.turned = share(platform, "turned_sides", turned, clocked=False)
+        sides, taken = Signal(self._warps), Signal.like(self.full, name="taken")
+        of = Signal.like(self.warp, name="taken_warp")
         for i, warp in enumerate(self.warp):
-            others = Cat(self.full[i] & self.full[j] & (self.warp[j] == warp) & self.ready[j] for j in range(i))
+            side = Array(sides)[warp] ^ _turns(taken, of, warp)
             m.d.comb += [
-                early[i].eq(Mux(self.full[i], Array(sides)[warp] ^ _turns(taken, of, warp), self.old[i])),
-                turned[i].eq(others.xor()),
+                turned.first[i].eq(Mux(self.full[i], side, self.old[i])),
+                *(turned.turns[i][j].eq(self.full[i] & self.full[j] & (self.warp[j] == warp)) for j in range(i)),
             ]
-        m.d.comb += self.left.eq(early ^ turned)
+        m.d.comb += [turned.ready.eq(self.ready), self.left.eq(turned.left)]
         m.d.sync += [
             taken.eq(self.full & self.ready),
             of.eq(self.warp),
             sides.eq(sides ^ Cat(_turns(taken, of, warp) for warp in range(self._warps))),
         ]
+        return m
+
+
+class TurnedSides(wiring.Component):
+    """The sides of results, from what is known before it is known which latches are ready.
+
+    Parameters
+    ----------
+    latches : the number of latches.
+
+    Members
+    -------
+    first : for each latch, the side of its result if no other latch takes one.
+    turns : for each latch those that turn this side if they take their result.
+    ready : the latches that take what is at their port.
+    left : for each latch, the side of its result.
+    """
+
+    def __init__(self, *, latches: int) -> None:
+        super().__init__({"first": In(latches), "turns": In(data.ArrayLayout(latches, latches)), "ready": In(latches),
+                          "left": Out(latches)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        turned = Cat((mask & self.ready).xor() for mask in self.turns)
+        m.d.comb += self.left.eq(self.first ^ turned)
         return m
 
 
