@@ -1,6 +1,8 @@
 """Delivery: with windows a result goes to a collector, to a bank, or to both ([BOW], section IV-B)."""
 
+from collections.abc import Sequence
 from functools import reduce
+from itertools import combinations
 from operator import or_
 from typing import Any
 
@@ -9,8 +11,11 @@ from amaranth.lib import data
 
 from warploom.arch.config import SmConfig
 from warploom.rtl.arbiter import Turns
-from warploom.rtl.register_file.paths import Carried
+from warploom.rtl.register_file.paths import Carried, Entering
 from warploom.rtl.register_file.write_latch import WriteLatch
+
+Meetings = dict[tuple[int, int], Value]
+"""For each two latches, by number, whether they would both deliver to one collector."""
 
 
 class Delivery:
@@ -64,45 +69,60 @@ class Delivery:
             m.d.sync += [kept[name].eq(value) for name, value in named.items()]
         return kept
 
-    def connect_grants(self, m: Module, write: Any, latches: list[Carried]) -> None:
+    def waits(self, m: Module, write: Any, entering: Sequence[Entering], latches: list[Carried]) -> list[Value]:
+        """For each latch whether it waits for another one: for their path, or to deliver to the same collector."""
+        meetings = self._meetings(m, entering, latches)
+        return [~self._leads(i, latches) | self._gives_way(write, i, latches, meetings) for i in range(len(latches))]
+
+    def _meetings(self, m: Module, entering: Sequence[Entering], latches: list[Carried]) -> Meetings:
+        """Whether two latches would both deliver to one collector. Requests begin with that, so warps are compared
+        when results enter their latches."""
+        found: Meetings = {}
+        for i, j in combinations(range(len(latches)), 2):
+            one, other = ((entering[k].result, latches[k]["warp"]) for k in (i, j))
+            same = Signal(name=f"{self._writers[i]}_{self._writers[j]}_same")
+            m.d.sync += same.eq(self._same(one, other, same))
+            found[i, j] = found[j, i] = latches[i]["deliver"] & latches[j]["deliver"] & same
+        return found
+
+    def _same(self, first: tuple[Any, Value], second: tuple[Any, Value], held: Value) -> Value:
+        """Whether the results of two latches are of one warp in the next cycle, from the port of each and the warp that
+        it holds. Which of them are ready is known late."""
+        (one, one_held), (other, other_held) = first, second
+        coming = one.payload.warp == other.payload.warp
+        return Mux(one.ready, Mux(other.ready, coming, one.payload.warp == other_held),
+                   Mux(other.ready, one_held == other.payload.warp, held))
+
+    def connect_grants(self, m: Module, write: Any, latches: list[Carried], waits: list[Value]) -> None:
         """A result that needs no bank completes as soon as it does not wait."""
-        for number, path in enumerate(self._paths):
-            for i in path:
-                latch = latches[i]
-                waits = ~self._leads(i, latches) | self._gives_way(write, number, latch, latches)
-                m.d.comb += [
-                    write.request[i].eq(latch["request"] & ~waits),
-                    latch["completes"].eq(Mux(latch["request"], write.grant[i], ~waits)),
-                ]
+        for i, (latch, wait) in enumerate(zip(latches, waits, strict=True)):
+            m.d.comb += [
+                write.request[i].eq(latch["request"] & ~wait),
+                latch["completes"].eq(Mux(latch["request"], write.grant[i], ~wait)),
+            ]
 
     def _leads(self, i: int, latches: list[Carried]) -> Value:
         """Whether no latch before this one uses their path."""
         path, = (path for path in self._paths if i in path)
         return ~reduce(or_, (latches[ahead]["claim"] for ahead in path[:path.index(i)]), Const(0, 1))
 
-    def _gives_way(self, write: Any, number: int, latch: Carried, latches: list[Carried]) -> Value:
-        """Whether a path before this one would deliver to the same collector. This is found for each of its latches
-        before it is known which of them has the path, because requests follow it."""
+    def _gives_way(self, write: Any, i: int, latches: list[Carried], meetings: Meetings) -> Value:
+        """Whether a path before that of latch i would deliver to the same collector. This is found for each latch of
+        that path before it is known which of them has it, because requests follow it."""
         turns, found = Turns(getattr(write, "first_path", None), self._rotating), [Const(0, 1)]
+        number = next(number for number, path in enumerate(self._paths) if i in path)
         for other, path in enumerate(self._paths):
             if (before := turns.before(other, number)) is not None:
-                found += [before & self._leads(i, latches) & _meet(latches[i], latch) for i in path]
+                found += [before & self._leads(j, latches) & meetings[i, j] for j in path]
         return reduce(or_, found)
 
-    def deliver(self, m: Module, port: Any, write: Any, latches: list[Carried], paths: list[Carried]) -> None:
+    def deliver(self, m: Module, port: Any, latches: list[Carried], waits: list[Value], paths: list[Carried]) -> None:
         """Each path delivers its result to a collector in the cycle of its completion. With write-back that is as soon
         as it is due; otherwise its bank may refuse it, which is known late."""
         for number, (path, delivery, warp) in enumerate(zip(paths, port.delivery, port.delivery_warp, strict=True)):
-            due = [latches[i]["deliver"] & self._leads(i, latches)
-                   & ~self._gives_way(write, number, latches[i], latches) for i in self._paths[number]]
             m.d.comb += [
                 warp.eq(path["warp"]),
-                port.due[number].eq(reduce(or_, due)),
+                port.due[number].eq(reduce(or_, (latches[i]["deliver"] & ~waits[i] for i in self._paths[number]))),
                 delivery.valid.eq(port.due[number] & (Const(1) if self._window.writes_back else path["completes"])),
                 *(delivery[name].eq(path[name]) for name, _ in delivery.shape() if name != "valid"),
             ]
-
-
-def _meet(one: Carried, other: Carried) -> Value:
-    """Whether two latches would both deliver to one collector."""
-    return one["deliver"] & other["deliver"] & (one["warp"] == other["warp"])

@@ -64,12 +64,14 @@ class Writeback(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         latches = [self._latch(m, platform, i) for i in range(len(self._config.pipes))]
-        renewed = self.form.renew(m, platform, [entering for entering, _ in latches])
+        entering = [entering for entering, _ in latches]
+        renewed = self.form.renew(m, platform, entering)
         held = [latch | known for (_, latch), known in zip(latches, renewed, strict=True)]
         paths = write_paths(m, self._config.write_paths, held)
         if self.deliveries:
-            self.deliveries.connect_grants(m, self.write, held)
-            self.deliveries.deliver(m, self.delivery, self.write, held, paths)
+            waits = self.deliveries.waits(m, self.write, entering, held)
+            self.deliveries.connect_grants(m, self.write, held, waits)
+            self.deliveries.deliver(m, self.delivery, held, waits, paths)
         self._request(m, held)
         if self._metadata:
             self._renew(m, paths)

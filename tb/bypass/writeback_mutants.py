@@ -1,15 +1,16 @@
 # amaranth: UnusedElaboratable=no
 """Planted bugs in write-back with windows."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from amaranth import Cat, Const, Module, Value
+from amaranth import Cat, Const, Module, Mux, Value
 from amaranth.lib import data, wiring
 
 from warploom.arch.config import SmConfig
 from warploom.rtl.bypass.delivery import Delivery
 from warploom.rtl.register_file.bank_writes import BankWrites
-from warploom.rtl.register_file.paths import Carried
+from warploom.rtl.register_file.paths import Carried, Entering
 from warploom.rtl.register_file.write_latch import WriteLatch
 from warploom.rtl.register_file.writeback import Writeback
 from warploom.tb.mutants import Mutant
@@ -20,17 +21,25 @@ HINTS = "bypass=bow_hints"
 class Eager(Delivery):
     """MEM delivers even if SP or SFU delivers to the same collector."""
 
-    def connect_grants(self, m: Module, write: Any, latches: list[Carried]) -> None:
+    def waits(self, m: Module, write: Any, entering: Sequence[Entering], latches: list[Carried]) -> list[Value]:
         *others, mem = latches
-        super().connect_grants(m, write, [*(latch | {"deliver": latch["deliver"] & 0} for latch in others), mem])
+        latches = [*(latch | {"deliver": latch["deliver"] & 0} for latch in others), mem]
+        return super().waits(m, write, entering, latches)
 
 
 class Rash(Delivery):
     """SFU does not wait for SP that needs no bank."""
 
-    def connect_grants(self, m: Module, write: Any, latches: list[Carried]) -> None:
+    def waits(self, m: Module, write: Any, entering: Sequence[Entering], latches: list[Carried]) -> list[Value]:
         sp, *others = latches
-        super().connect_grants(m, write, [sp | {"claim": sp["request"]}, *others])
+        return super().waits(m, write, entering, [sp | {"claim": sp["request"]}, *others])
+
+
+class Forgetful(Delivery):
+    """Warps are compared only if two results enter their latches together."""
+
+    def _same(self, first: tuple[Any, Value], second: tuple[Any, Value], held: Value) -> Value:
+        return Mux(first[0].ready & second[0].ready, super()._same(first, second, held), held)
 
 
 class Thorough(Delivery):
@@ -51,8 +60,8 @@ class Mistaken(Delivery):
 class Promising(Delivery):
     """A path says that it delivers, even if one before it delivers to the same collector."""
 
-    def deliver(self, m: Module, port: Any, write: Any, latches: list[Carried], paths: list[Carried]) -> None:
-        super().deliver(m, port, write, latches, paths)
+    def deliver(self, m: Module, port: Any, latches: list[Carried], waits: list[Value], paths: list[Carried]) -> None:
+        super().deliver(m, port, latches, waits, paths)
         m.d.comb += port.due.eq(Cat(path["deliver"] for path in paths))
 
 
@@ -95,6 +104,7 @@ BENCH = "warploom.tb.bypass.test_writeback"
 
 MUTANTS = (
     Mutant("Writeback", BENCH, "delivers twice to a collector", lambda c: _delivering(c, Eager(c)), (HINTS,)),
+    Mutant("Writeback", BENCH, "compares warps too seldom", lambda c: _delivering(c, Forgetful(c)), (HINTS,)),
     Mutant("Writeback", BENCH, "lets SFU pass by SP", lambda c: _delivering(c, Rash(c)), (HINTS,)),
     Mutant("Writeback", BENCH, "promises two deliveries to a collector", lambda c: _delivering(c, Promising(c)),
            (HINTS,)),
