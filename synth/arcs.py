@@ -71,21 +71,22 @@ def arcs_of(flat: Flat, library: Library, load: np.ndarray, tables: Tables) -> A
     delay = _joined([tables.cut(group.delay, load[arcs[1]]) for group, arcs in found])
     slew = _joined([tables.cut(group.slew, load[arcs[1]]) for group, arcs in found])
     level = _levels(hops, flat.nets)[target // 2]
-    order = sort(level * np.int64(len(load)) + target)
+    order = order_of(level * np.int64(len(load)) + target)
     source, target = source[order], target[order]
     return Arcs(groups, source, target, row[order], group[order], delay[order], slew[order],
                 _slices(level[order], target))
 
 
-def sort(keys: np.ndarray) -> np.ndarray:
-    """The order of keys that are not negative; equal ones stay in their order. Several times as fast as `np.argsort`,
-    since numpy sorts values with vector instructions."""
+def order_of(keys: np.ndarray) -> np.ndarray:
+    """The numbers of the keys, smallest key first; equal ones stay in their order. No key is negative. It takes a third
+    of the time of `np.argsort`, since numpy sorts values with vector instructions."""
     packed = keys * np.int64(len(keys)) + np.arange(len(keys))
     packed.sort()
     return packed % max(len(keys), 1)
 
 
 def _hops(flat: Flat, library: Library, kind: str) -> Iterator[_Hop]:
+    """The hops of all instances of a cell type."""
     pins, rows = flat.pins[kind], flat.gates[kind]
     for arc in library.cells[kind].arcs:
         if arc.source in pins and arc.target in pins:
@@ -96,7 +97,7 @@ def _hops(flat: Flat, library: Library, kind: str) -> Iterator[_Hop]:
 
 
 def _arcs_of(hop: _Hop, pins: list[str], tables: Tables) -> Iterator[tuple[Group, np.ndarray]]:
-    """The arcs of all instances by group: source and target node, and instance."""
+    """The arcs of a hop by group: source and target node, and instance."""
     for edge_in, edge_out in _EDGES.get(hop.arc.sense, _ANY_EDGE):
         edges = (hop.arc.rise, hop.arc.fall)[edge_out]
         if edges is not None:
@@ -113,7 +114,7 @@ def _joined(cuts: list[Cut]) -> Cut:
 def _levels(hops: list[_Hop], nets: int) -> np.ndarray:
     """For each net the number of hops on the longest way to it."""
     source, target = np.hstack([np.zeros((2, 0), np.int32), *([hop.source, hop.target] for hop in hops)])
-    ends = target[sort(source)]
+    ends = target[order_of(source)]
     first = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=nets))])
     waiting = np.bincount(target, minlength=nets)
     level, last = np.zeros(nets, np.int32), np.zeros(nets, np.int32)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warploom.synth.arcs import CLOCK, arcs_of, sort
+from warploom.synth.arcs import CLOCK, arcs_of, order_of
 from warploom.synth.liberty import Library
 from warploom.synth.netlist import MACRO, Flat, is_macro_output, macro_shape
 from warploom.synth.sram import PIN_FF, SETUP_PS, Macro
@@ -20,6 +20,7 @@ from warploom.synth.tables import Tables
 
 OUTPUT_LOAD = 10.0
 """Load of an output port, fF: the same as in the constraint file that mapping reads."""
+
 
 @dataclass(frozen=True)
 class Path:
@@ -208,7 +209,7 @@ class Timer:
 
 def _divided(numbers: np.ndarray, values: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
     """The values with each number."""
-    order = sort(numbers)
+    order = order_of(numbers)
     starts = np.flatnonzero(np.diff(numbers[order], prepend=-1))
     for part in np.split(order, starts[1:]) if len(order) else ():
         yield int(numbers[part[0]]), values[part]
