@@ -204,6 +204,18 @@ def test_leftovers_of_a_maker_go_and_its_inputs_stay():
     assert timedelta() <= datetime.now(UTC) - datetime.fromisoformat(made["at"]) < timedelta(minutes=5)
 
 
+@pytest.mark.parametrize("part", [Kind.DESIGNS, Kind.RUNS])
+def test_a_file_in_place_of_a_folder(place, part):
+    place.mkdir()
+    (place / part).touch()
+    with pytest.raises(ToolError, match=f"/{part}: File exists: .*: set WARPLOOM_CACHE to another folder"):
+        if part == Kind.RUNS:
+            with store.run_folder("bench"):
+                pass
+        else:
+            store.text(Key(part, "unit", {}), lambda _: "", str)
+
+
 @pytest.mark.parametrize(("error", "left"), [(ToolError, ["log"]), (OSError, None), (KeyboardInterrupt, None)])
 def test_a_maker_that_fails_leaves_nothing_or_a_log(error, left):
     """The log of a tool, which the message names."""

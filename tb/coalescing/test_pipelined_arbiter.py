@@ -31,10 +31,11 @@ def stimuli(config: SmConfig) -> Iterator[Stimulus]:
     for _ in range(CYCLES):
         pending = [next(active) for active in activity]
         density, widths = rng.choice((0.3, 0.9)), rng.choice((range(1, 3), range(1, 5)))
+        written = rng.choice((range(banks), [rng.randrange(banks)]))  # writes meet in all ways only if many do
         yield {
             "write_request": mask_of(active and rng.random() < 0.8 for active in pending),
             "write_pending": mask_of(pending),
-            "write_bank": join([rng.randrange(banks) for _ in pending], index_bits(banks)),
+            "write_bank": join([rng.choice(written) for _ in pending], index_bits(banks)),
             "write_mask": join([_mask(rng, widths, rng.choice(sides)) for _ in pending], SUB_BANKS),
             "valid": sum((rng.random() < density) << port for port in range(banks * len(SIDES))),
             "mask": join([_mask(rng, widths, side) for _ in range(banks) for side in sides], SUB_BANKS),

@@ -73,8 +73,7 @@ def folder(key: Key, make: Callable[[Path], object]) -> Path:
 @contextlib.contextmanager
 def _locked(key: Key) -> Iterator[None]:
     """While the body runs no other process looks up, makes or removes this entry."""
-    need_place()
-    key.path.parent.mkdir(exist_ok=True)
+    need_place(key.kind)
     lock = FileLock(beside(key.path, LOCK))
     try:
         lock.acquire(cancel_check=processes.abandoning)

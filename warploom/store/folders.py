@@ -27,9 +27,8 @@ def runs() -> Path:
 def run_folder(name: str) -> Iterator[Path]:
     """A new folder, unique to this run. It stays for inspection if the body raises `AssertionError`; folders of killed
     runs are removed."""
-    need_place()
+    need_place(Kind.RUNS)
     parent = runs()
-    parent.mkdir(exist_ok=True)
     own = parent / f"{name[:60]}-{secrets.token_hex(4)}"  # named before it is made: an interrupt may come at any time
     alive, failed = FileLock(own / ALIVE), False
     try:

@@ -86,9 +86,9 @@ def place() -> Path:
     return Path(os.path.realpath(named))  # which takes links that lead to each other for a name
 
 
-def need_place() -> None:
-    """Raise `ToolError` if the cache folder cannot be written."""
-    reason, where = None, place()
+def need_place(part: str = "") -> None:
+    """Make the cache folder, or a part of it. Raises `ToolError` if it cannot be written."""
+    reason, where = None, place() / part
     try:
         where.mkdir(parents=True, exist_ok=True)
         if not os.access(where, os.W_OK):
