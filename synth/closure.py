@@ -14,30 +14,18 @@ GOAL_PS = 1000
 ROUNDS = 3
 """How often at most: a tree is grown for the cells of its round, and stronger cells load it more."""
 
-Misses = tuple[float, ...]
-"""By how many ps the longest path misses the goal: of logic alone, and with access to SRAM. The first one counts
-more."""
-
-WORST: Misses = (float("inf"),)
-
 
 def close(flat: Flat, library: Library) -> Flat:
-    """The netlist with new trees and stronger cells on long paths, of the round that misses the goal least."""
-    best, least = flat, WORST
+    """The netlist with new trees and stronger cells on long paths, of the round with the shortest longest path."""
+    best, shortest = flat, float("inf")
     timer = Timer(flat, library)
     for left in reversed(range(ROUNDS)):
         regrow(flat, library, timer)
         del timer  # before the next one: it is large
         timer = resize(flat, library)
-        missed = misses(timer)
-        if not any(missed):
+        path = timer.longest()
+        if path is None or path.delay <= GOAL_PS:
             return flat
-        if missed < least:
-            best, least = copy.deepcopy(flat) if left else flat, missed
+        if path.delay < shortest:
+            best, shortest = copy.deepcopy(flat) if left else flat, path.delay
     return best
-
-
-def misses(timer: Timer) -> Misses:
-    """How far a netlist is from the goal."""
-    paths = timer.longest(), timer.longest(sram=True)
-    return tuple(max(path.delay - GOAL_PS, 0.0) if path else 0.0 for path in paths)

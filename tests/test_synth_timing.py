@@ -1,13 +1,14 @@
 """Liberty reading and static timing on a library and netlists whose delays are known by hand."""
 
 from pathlib import Path
+from typing import Any
 
 import opensta
 import pytest
 
 from warploom.arch.errors import ConfigError, ToolError
-from warploom.synth import closure, liberty
-from warploom.synth.closure import ROUNDS, Misses, close
+from warploom.synth import liberty
+from warploom.synth.closure import GOAL_PS, ROUNDS, close
 from warploom.synth.fanout import SHARE, buffer
 from warploom.synth.netlist import Flat, Linker
 from warploom.synth.regrow import regrow
@@ -170,32 +171,22 @@ def test_cells_on_long_paths_become_stronger(length: int, is_long: bool) -> None
 
 @pytest.mark.sample(1)
 def test_rounds_end_at_the_goal_and_the_best_one_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    library, tried = liberty.load(None), list[Misses]()
-    misses = closure.misses
+    library, delays = liberty.load(None), list[float]()
 
-    def recorded(timer: Timer) -> Misses:
-        tried.append(misses(timer))
-        return tried[-1]
+    def timed(timer: Timer) -> Any:
+        path = longest(timer)
+        delays.append(path.delay if path else 0.0)
+        return path
 
-    monkeypatch.setattr(closure, "misses", recorded)
+    longest = Timer.longest
+    monkeypatch.setattr(Timer, "longest", timed)
     for length in (40, 110, 400):
-        tried.clear()
+        delays.clear()
         flat = close(Linker({"top": loaded_chain(length)}, library).link("top"), library)
-        assert misses(Timer(flat, library)) == min(tried)
-        assert len(tried) == next((k for k, missed in enumerate(tried, 1) if not any(missed)), ROUNDS)
-        assert any(min(tried)) or length < 400
-
-
-def test_a_goal_is_met_if_access_to_sram_fits_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    library, netlist = liberty.load(None), loaded_chain(20)
-    netlist["cells"]["memory"] = {"type": "sram_macro_64x8_1r1w1e", "connections": {"PORT_R_ADDR": [30]}}
-    timer = Timer(Linker({"top": netlist}, library).link("top"), library)
-    logic, with_sram = timer.longest(), timer.longest(sram=True)
-    assert logic is not None and with_sram is not None and with_sram.delay > logic.delay
-    for goal, missed in ((with_sram.delay, (0, 0)), (logic.delay, (0, with_sram.delay - logic.delay)),
-                         (logic.delay - 1, (1, with_sram.delay - logic.delay + 1))):
-        monkeypatch.setattr(closure, "GOAL_PS", goal)
-        assert closure.misses(timer) == pytest.approx(missed)
+        tried, path = [*delays], longest(Timer(flat, library))
+        assert path is not None and path.delay == min(tried)
+        assert len(tried) == next((k for k, delay in enumerate(tried, 1) if delay <= GOAL_PS), ROUNDS)
+        assert path.delay > GOAL_PS or length < 400
 
 
 def deep_tree(length: int, others: int) -> dict:
