@@ -85,7 +85,7 @@ class Warp:
         self.values = Values(rng)
         self._config, self._rng, self._model = config, rng, model
         self._addresses, self._promises = placement(config), Promises(config)
-        self._pool = rng.sample(REGISTERS, config.entries + 4)
+        self._pool = self._registers()
         self._recent = deque(self._pool, RECENT)
         self._path = ALL_LANES
         self._written: set[int] = set()  # registers that instructions in flight will write
@@ -96,6 +96,7 @@ class Warp:
         self._takes, self._grants, self._dispatches, self._results, self._evictions, self._reads = (
             _spells(rng) for _ in range(6))
         self._chosen = False
+        self._arrives = False  # an operand arrives in this cycle
         self.selected = self.reading = False
         """Where banks select reads first: whether one has selected the request, and whether it is read in this cycle.
         """
@@ -168,6 +169,12 @@ class Warp:
             self._promises.without_rows(fields, FILED)
         return fields
 
+    def _registers(self) -> list[int]:
+        """The registers of a warp: some, and for each another one whose number differs in one bit."""
+        some = self._rng.sample(REGISTERS, self._config.entries // 2 + 2)
+        return [*some, *(self._rng.choice([other for bit in range(8) if (other := register ^ 1 << bit) in REGISTERS])
+                         for register in some)]
+
     def _lanes(self) -> int:
         """Executing lanes: all, those of the warp's current path, some of these, or any."""
         some = lanes(self._rng)
@@ -210,7 +217,7 @@ class Warp:
         """An instruction enters."""
         if fields["first"]:
             self.values.restart()
-            self._pool = self._rng.sample(REGISTERS, self._config.entries + 4)
+            self._pool = self._registers()
         self._promises.issued(fields)
         if fields["writes"]:
             self._written.add(fields["dst"])
@@ -226,7 +233,9 @@ class Warp:
         self.reading = self.selected and next(self._reads)
         grant = not self.selected and self._model.request() is not None and next(self._grants)
         if not self._config.selects_reads:
+            self._arrives = any(entry.arriving for entry in self._model.entries)
             return {"read__grant": grant}
+        self._arrives = arrives
         self.selected |= grant
         return {"read__grant": grant, "read__arrives": arrives}
 
@@ -236,10 +245,13 @@ class Warp:
         return self.values.filed(arriving[0]) if self.plain and arriving else self._rng.getrandbits(WARP_BITS)
 
     def _complete(self) -> dict[str, Any]:
-        """Some results leave their latches: they are written, and one may be delivered."""
+        """Some results leave their latches: they are written, and one may be delivered, always while an operand
+        arrives."""
         port: dict[str, Any] = {}
         for i, latched in enumerate(self._latches):
-            if latched is None or (latched.deliver and port) or not next(self._results):
+            if latched is None or (latched.deliver and port):
+                continue
+            if not next(self._results) and not (latched.deliver and self._arrives):
                 continue
             fields, word = latched.fields, self._rng.getrandbits(WARP_BITS)
             register, mask = fields["dst"], fields["lanes"]
