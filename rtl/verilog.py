@@ -42,6 +42,10 @@ JOINTS = frozenset(("dispatch_stage*",
                     *(module_name(path.rpartition(".")[2]) for mechanism in MECHANISMS for path in mechanism.parts)))
 """Modules of a datapath that mostly connect units, as patterns of their names."""
 
+LARGE_JOINTS = frozenset(("operand_store_collectors", "operand_store_dispatch_stage*"))
+"""Those with so many bits that they get no name of their own (`warploom.rtl.shared.share`): windows of many warps. For
+synthesis they stay modules: ABC works on them as a part of the datapath for very long."""
+
 DIVIDED = frozenset({"control_processor"})
 """Units whose parts stay modules for synthesis in a larger unit, too: as one module they are mapped worse."""
 

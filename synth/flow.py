@@ -3,7 +3,7 @@
 import dataclasses
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from importlib import metadata
 from pathlib import Path
@@ -58,16 +58,21 @@ def synthesise(config: SmConfig, units: Sequence[str] | None = None, liberty: Pa
 
 
 def glue(config: SmConfig) -> Row:
-    """The logic that connects the units of the datapath: that of its own module, without kept modules and without a
-    path. Raises what `synthesise` raises."""
+    """The logic that connects the units of the datapath: that of its own module, with all joints, without kept modules
+    and without a path. Raises what `synthesise` raises."""
     config.check_hardware()
     library = cells.load(None)
 
     def make(folder: Path) -> str:
-        row = glue_of(_elaborate(config, TOP, folder, flat=False), library)
+        row = glue_of(joined(config, folder), library)
         return Report(config.name, library.name, library.conditions, False, (row,)).to_json()
 
     return store.text(_key("glue", config, library), make, Report.from_json).rows[0]
+
+
+def joined(config: SmConfig, folder: Path) -> Design:
+    """The datapath, of which large joints are parts, too."""
+    return _elaborate(config, TOP, folder, joints=verilog.JOINTS | verilog.LARGE_JOINTS)
 
 
 def glue_of(design: Design, library: Library) -> Row:
@@ -79,7 +84,7 @@ def glue_of(design: Design, library: Library) -> Row:
 def linked(config: SmConfig, top: str, library: Library) -> Flat:
     """The netlist of a unit: mapped, linked, buffered and resized."""
     with tempfile.TemporaryDirectory() as folder:
-        design = _elaborate(config, top, Path(folder), flat=False)
+        design = _elaborate(config, top, Path(folder))
     return _linked(design.top, _map_all(design, design.below(design.top), library), library)
 
 
@@ -89,11 +94,12 @@ def _linked(module: str, mapped: Mapping[str, Mapped], library: Library) -> Flat
     return close(flat, library)
 
 
-def _elaborate(config: SmConfig, top: str, folder: Path, *, flat: bool) -> Design:
+def _elaborate(
+    config: SmConfig, top: str, folder: Path, *, flat: bool = False, joints: Collection[str] = verilog.JOINTS,
+) -> Design:
     module = module_name(top)
     text = verilog.to_rtlil(verilog.create(config, top), module, source_lines=False)
-    return elaborate(text, module, folder, joints=verilog.JOINTS, divided=verilog.DIVIDED, apart=verilog.APART,
-                     flat=flat)
+    return elaborate(text, module, folder, joints=joints, divided=verilog.DIVIDED, apart=verilog.APART, flat=flat)
 
 
 def synthesise_design(design: Design, name: str, wanted: Sequence[str] | None, library: Library, *,

@@ -21,12 +21,12 @@ from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
 from warploom.arch.mechanisms.baseline import SETS_BY_PIPE
 from warploom.evaluation.simulations import Case, Simulated
-from warploom.rtl import verilog
+from warploom.rtl import shared, verilog
 from warploom.rtl.shared import share
 from warploom.synth import liberty
 from warploom.synth.combinations import Combination, combinations
 from warploom.synth.design import elaborate
-from warploom.synth.flow import glue_of, linked, synthesise, synthesise_design
+from warploom.synth.flow import glue_of, joined, linked, synthesise, synthesise_design
 from warploom.synth.report import Report, Row
 from warploom.synth.sram import FIGURES, SETUP_PS, Macro
 from warploom.synth.sta import Timer
@@ -231,6 +231,17 @@ def test_units_are_timed_as_by_opensta(tmp_path: Path, unit: str) -> None:
     path = Timer(flat, library).longest()
     assert path is not None
     assert opensta.longest(flat, library, "clk", tmp_path) == pytest.approx((path.delay, path.setup), rel=1e-3, abs=0.1)
+
+
+def test_joints_too_large_for_a_name_of_their_own_are_parts_of_the_wiring(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    config = SmConfig.preset("small").with_settings(["bypass=bow_hints"])
+    named = joined(config, tmp_path / "named")
+    monkeypatch.setattr(shared, "NUMBERED", 20_000)
+    large = joined(config, tmp_path / "large")
+    assert fnmatch.filter(large.modules, "operand_store_*") and not fnmatch.filter(named.modules, "operand_store_*")
+    assert set(large.kept) == set(named.kept) and "eviction_unit" in named.kept
 
 
 def test_register_file_bits_are_counted_exactly() -> None:
