@@ -87,16 +87,19 @@ def place() -> Path:
 
 
 def need_place(part: str = "") -> None:
-    """Make the cache folder, or a part of it. Raises `ToolError` if it cannot be written."""
-    reason, where = None, place() / part
+    """Make the cache folder, and a part of it. Raises `ToolError` if it cannot be written."""
+    for where in dict.fromkeys((place(), place() / part)):
+        if reason := _why_not(where):
+            raise ToolError(f"{where}: {reason}: results are stored there: set WARPLOOM_CACHE to another folder")
+
+
+def _why_not(where: Path) -> str | None:
+    """Why a folder, which is made if it is absent, cannot be written."""
     try:
         where.mkdir(parents=True, exist_ok=True)
-        if not os.access(where, os.W_OK):
-            reason = os.strerror(errno.EACCES)
     except OSError as error:
-        reason = error.strerror
-    if reason:
-        raise ToolError(f"{where}: {reason}: results are stored there: set WARPLOOM_CACHE to another folder")
+        return error.strerror
+    return None if os.access(where, os.W_OK) else os.strerror(errno.EACCES)
 
 
 def digest(content: str | bytes) -> str:
