@@ -7,6 +7,7 @@ from typing import Any
 from amaranth import Cat, Module, Mux, Signal, Value, ValueLike
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
 
 from warploom.arch.config import COLUMNS, LANES, SmConfig
 from warploom.arch.interfaces import WARP_BITS
@@ -106,7 +107,7 @@ class DispatchStage(wiring.Component):
                 holder.dispatched.eq(self._select[h]),
             ]
             if dispatcher.is_shared:
-                m.d.comb += dispatcher.scheduler[h].eq(holder.held.warp)
+                m.d.comb += dispatcher.scheduler[h].eq(holder.held.warp[: exact_log2(self._config.schedulers)])
 
     def observe(self) -> Shown:
         """Whether an instruction is selected, its holder, and its tag."""
@@ -168,7 +169,7 @@ class DispatchStage(wiring.Component):
         return register
 
     def _operand_register(self, m: Module, slot: int) -> Signal:
-        """The register at the end of an operand path; with gating it takes needed columns and holds the others."""
+        """The register in front of an operand path; with gating it takes needed columns and holds the others."""
         name, operands = OPERANDS[slot], [offer.operands[slot] for offer in self.offer]
         if self._with_probe:
             m.d.comb += self.operand_columns[slot].eq(self._columns(slot))

@@ -117,6 +117,8 @@ BASELINE = Mechanism(
         Core("pairs affine", (*PAIRS, "schedulers=4", "affine=abm", "gating=cross_lane"), is_long=True),
         Core("two sp pipes reordered", (*PATH_EACH, *SP_APART, *HALF_LANES, *FAST, "coalescing=on",
                                        "gating=cross_lane"), is_long=True),
+        Core("shared pipes of one scheduler", ("sp.sharing=fair", "sfu.sharing=even", "mem.sharing=static",
+                                               "sfu.dispatch_port=1", "mem.dispatch_port=2")),
         Core("two sp pipes windows", (*TWO_SP, *PORT_EACH, "bypass=bow", "affine=abm"), is_long=True),
     ),
     coverage=(
