@@ -13,7 +13,7 @@ class ResultQueues:
     """A queue for each pipe that has one; where queues grow, for each pipe of SP. `lengths`, by pipe, are the numbers
     of results at the start of a cycle.
 
-    Raises `AssertionError` if a result comes while its queue is full, unless queues grow.
+    Raises `AssertionError` if a result finds no place, unless queues grow.
     """
 
     def __init__(self, config: SmConfig) -> None:
@@ -38,7 +38,7 @@ class ResultQueues:
                 queue.append(coming)
             results[number] = queue.popleft() if queue and ready[number] else None
             self.lengths[number] = len(queue)
-            assert len(queue) <= self._sizes[number], f"{self._names[number]} result while its queue is full"
+            assert len(queue) <= self._sizes[number], f"{self._names[number]} result without a place in its queue"
         self.empty = not any(self.lengths)
         return results
 

@@ -87,7 +87,7 @@ class Dispatcher(wiring.Component):
             self._select_next(m, available)
         else:
             in_order = [mask for number, mask in waiting.items() if number not in self._sp]
-            self._select_oldest(m, available, in_order, self._ages(m))
+            self._select_oldest(m, available, in_order, self._ages())
         return m
 
     def _domain(self) -> str:
@@ -162,7 +162,7 @@ class Dispatcher(wiring.Component):
         return [mask & Cat(scheduler == number for scheduler in self.scheduler)
                 for number in range(self._config.schedulers)]
 
-    def _ages(self, m: Module) -> list[Value]:
+    def _ages(self) -> list[Value]:
         """For each collector, those whose instruction was issued before its own."""
         return list(self.older)
 

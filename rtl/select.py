@@ -7,7 +7,7 @@ from operator import or_
 from amaranth import Cat, Const, Module, Mux, Signal, Value, ValueLike
 
 
-def merge(select: Value, values: Iterable[ValueLike]) -> Value:
+def merge(select: Iterable[Value], values: Iterable[ValueLike]) -> Value:
     """The value whose bit is set in `select`, zero if none is."""
     return reduce(or_, (Mux(bit, value, 0) for bit, value in zip(select, values, strict=True)))
 

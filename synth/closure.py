@@ -16,7 +16,8 @@ ROUNDS = 3
 
 
 def close(flat: Flat, library: Library) -> Flat:
-    """The netlist with new trees and stronger cells on long paths, of the round with the shortest longest path."""
+    """The netlist with new trees and stronger cells on long paths, of the round with the shortest longest path. Each
+    round shortens paths with access to SRAM, too; which one is the best is decided without."""
     best, shortest = flat, float("inf")
     timer = Timer(flat, library)
     for left in reversed(range(ROUNDS)):

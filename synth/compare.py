@@ -8,6 +8,9 @@ from warploom.synth.report import Report, Row
 REPLACED = {
     "dual_bank": "bank",
     "coalescing_arbiter": "arbiter",
+    "pipelined_coalescing_arbiter": "pipelined_arbiter",
+    "rotating_coalescing_arbiter": "rotating_arbiter",
+    "separable_coalescing_arbiter": "separable_arbiter",
     "sliced_crossbar": "crossbar",
 }
 """Units that replace another, by module name: all others have the same name in both, or are new."""

@@ -82,6 +82,7 @@ def _limits(flat: Flat, library: Library) -> np.ndarray:
     for kind, rows in flat.gates.items():
         for pin, most in library.cells[kind].outputs.items() if kind in library.cells else ():
             driven = rows[:, flat.pins[kind].index(pin)]
+            driven = driven[driven >= 0]  # an open output is -1
             driven = driven[np.isfinite(limits[driven])]
             limits[driven] = SHARE * most
     return limits

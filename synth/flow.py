@@ -46,12 +46,15 @@ def synthesise(config: SmConfig, units: Sequence[str] | None = None, liberty: Pa
     config.check_hardware()
     library = cells.load(liberty)
     wanted = None if units is None else [module_name(unit) for unit in units]
+    known = {module_name(unit): unit for unit in verilog.UNITS}
 
     def make(folder: Path) -> str:
         design, shown = _elaborate(config, top, folder, flat=flat), wanted
-        dissolved = [unit for unit in units or () if unit in verilog.UNITS and module_name(unit) not in design.kept]
+        dissolved = [name for name in wanted or () if name in known and name not in design.kept]
         if dissolved and not flat:
-            design, shown = _elaborate(config, dissolved[0], folder, flat=flat), None
+            if len(units or ()) > 1:
+                raise ConfigError(f"unit = {known[dissolved[0]]}: it is dissolved in its parent; ask for it alone")
+            design, shown = _elaborate(config, known[dissolved[0]], folder), None
         return synthesise_design(design, config.name, shown, library, flat=flat).to_json()
 
     return store.text(_key(top, config, library, units=wanted, flat=flat), make, Report.from_json)

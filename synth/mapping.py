@@ -1,7 +1,6 @@
 """Technology mapping of one module by Yosys and ABC, cached by the content of all inputs."""
 
 import json
-import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,10 +35,9 @@ write_json out.json
 
 @dataclass(frozen=True)
 class Mapped:
-    """A mapped module: its netlist, and the worst combinational delay that ABC itself reports (ps; 0 without any)."""
+    """A mapped module: its netlist."""
 
     netlist: Json
-    abc_delay: float
 
     def cells(self) -> Counter[str]:
         """Instances by cell type, those of other modules included."""
@@ -64,10 +62,9 @@ def map_module(design: Design, module: str, library: Library) -> Mapped:
             (folder / name).write_text(content)
         yosys.run(_SCRIPT.format(top=module, liberty=f'"{library.path}"', period=period), folder, "map")
         netlist = json.loads((folder / "out.json").read_text())["modules"][module]
-        found = re.findall(r"ABC:.* Delay = *([\d.]+) ps", (folder / "map.log").read_text(errors="replace"))
-        return json.dumps([_slim(netlist), float(found[-1]) if found else 0.0], separators=(",", ":"))
+        return json.dumps(_slim(netlist), separators=(",", ":"))
 
-    return store.text(key, run, lambda text: Mapped(*json.loads(text)))
+    return store.text(key, run, lambda text: Mapped(json.loads(text)))
 
 
 def _slim(netlist: Json) -> Json:

@@ -109,7 +109,7 @@ class Stale(Collector):
 class Ageless(Dispatcher):
     """The lowest collector is first, regardless of age."""
 
-    def _ages(self, m: Module) -> list[Value]:
+    def _ages(self) -> list[Value]:
         count = self._config.collectors
         return [Const((1 << c) - 1, count) for c in range(count)]
 

@@ -33,6 +33,7 @@ def test_fermi_has_the_pipelines_of_the_seed():
     same = [field.name for field in dataclasses.fields(SmConfig)
             if field.name not in ("name", "issue_ports", "arrival_delay", "turnaround", "pipes")]
     assert all(getattr(fermi, name) == getattr(narrow, name) for name in same)
+    assert (fermi.scheduler, fermi.shared_bytes) == (Scheduler.TWO_LEVEL, 48 * 1024)
     assert fermi.issue_ports == fermi.schedulers
     assert [(pipe.name, pipe.lanes) for pipe in fermi.pipes] == [("sp0", 16), ("sp1", 16), ("sfu", 32), ("mem", 32)]
     assert len(fermi.dispatch_ports) == len(fermi.write_paths) == len(fermi.pipes)
@@ -76,6 +77,7 @@ def test_maxwell_is_one_core_of_the_seed():
     assert maxwell.register_file_bytes == 256 * 1024 // 4
     assert (maxwell.banks, maxwell.rows, maxwell.collectors) == (16, 32, 16)
     assert (4 * maxwell.warps, 4 * maxwell.shared_bytes, maxwell.schedulers) == (64, 96 * 1024, 1)
+    assert maxwell.scheduler is Scheduler.TWO_LEVEL
     assert maxwell.l1_sets * maxwell.l1_ways * maxwell.line_bytes == 16 * 1024 // 4
     assert [maxwell.timing_of(slow).interval for slow in (TimingClass.SFU, TimingClass.MEM)] == [32 // 8, 32 // 8]
     assert [(pipe.kind, pipe.lanes, pipe.dispatch_port) for pipe in maxwell.pipes] == [

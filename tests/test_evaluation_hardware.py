@@ -120,6 +120,9 @@ def test_storage_is_that_of_the_table():
     assert by_write["allocation table, mask buffer"] == 512
     fermi = SmConfig.preset("fermi")  # four dispatch ports, four write paths
     assert (overhead.shifters(fermi), overhead.multiplexers(fermi)) == (12, 16)
+    assert (overhead.operand_registers(fermi), overhead.dispatch_inputs(fermi)) == (12, 48)
+    gtx480 = SmConfig.preset("gtx480")  # two ports see the 6 collectors of SP, the others 8 and 2
+    assert overhead.dispatch_inputs(gtx480) == 3 * (6 + 6 + 8 + 2)
 
 
 def test_code_grows_by_its_hints():

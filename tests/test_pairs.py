@@ -2,10 +2,11 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from gated_runs import integers
 from golden_traces import random_instruction, trace_of
@@ -13,11 +14,14 @@ from golden_traces import random_instruction, trace_of
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
 from warploom.arch.isa import PT, RZ, Instruction, Op, Pipe
+from warploom.arch.launch import Buffer, Launch
 from warploom.arch.modifiers import Access, DType, Space, Special
-from warploom.compiler.compile import compile_file
+from warploom.compiler.compile import compile_file, compile_ptx
 from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.pairs import may_pair
+from warploom.golden_model.front_end.warps import Follower
 from warploom.golden_model.functional.executor import execute
+from warploom.golden_model.records import IssueFields
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.trace import Trace
 from warploom.golden_model.words import ALL_LANES
@@ -213,3 +217,82 @@ def test_one_of_a_pair_may_use_the_affine_unit() -> None:
     """An attempt issues beside a generic instruction, and one with a compact slot too, but not two of them."""
     found = attempts_beside("a")
     assert found["attempt"] == 1 and found["pair"] == 1 and found["alone"] == 3
+
+
+def beside(sm: Sm) -> Iterator[tuple[IssueFields, Mapping[str, int], bool]]:
+    """The pairs of a cycle: the fields of both instructions, and whether the second is an attempt. That both are the
+    program's own, or the second an expansion, and no BARRED or its MOV, is asserted."""
+    following = {warp.slot: warp for warp in sm.issuing if isinstance(warp, Follower)}
+    for slot, second in following.items():
+        place = 2 * (slot % sm.config.issue_ports)
+        first, also = sm.inputs.issue[place : place + 2]
+        attempt = sm.inputs.attempts[slot % sm.config.schedulers] if sm.inputs.attempts else None
+        assert first is not None and first["warp"] == slot and (also or attempt) and not (also and attempt)
+        lead = second.warp
+        assert first["op"] == lead.next.op == sm.statics[lead.walk.pc].op  # no MOV of a result, no expansion
+        assert Op.BARRED not in (lead.next.op, second.next.op)
+        assert lead.walk.lanes == second.walk.lanes == first["lanes"]
+        yield first, attempt if also is None else also, also is None
+
+
+@pytest.mark.parametrize(("name", "seconds"), [
+    ("bfs", {"generic", "attempt", "expansion"}), ("hotspot", {"generic", "attempt", "expansion", "compact"})])
+def test_at_most_one_of_a_pair_is_compact(name: str, seconds: set[str]) -> None:
+    """An attempt, an expansion or an instruction with compact slots is never beside another one of these, and no
+    partial attempt is a second; all three are seconds."""
+    found = kernel(name)
+    trace = execute(compile_file(found.ptx), found.load("tiny").launch).trace
+    assert trace is not None
+    kinds: Counter[str] = Counter()
+    for sm in steps(machine("affine=abm", "collectors=8", preset="narrow"), trace):
+        for first, second, is_attempt in beside(sm):
+            expands = not is_attempt and second["op"] == Op.MOV and second["src0"] == second["dst"]
+            kinds["attempt" if is_attempt else "expansion" if expands else "compact" if second["compact"]
+                  else "generic"] += 1
+            assert not (first["compact"] and (is_attempt or second["compact"]))
+            assert not is_attempt or second["full"]
+            assert not expands or second["lanes"] == ALL_LANES
+    assert kinds.keys() == seconds, kinds
+
+
+COUNTS = """
+.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry counts(.param .u64 out)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<12>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    mul.lo.u32 %r2, %r1, %r1;
+    xor.b32 %r3, %r2, 77;
+    setp.gt.u32 %p1, %r3, 500;
+    mul.lo.u32 %r4, %r2, %r3;
+    barrier.red.popc.aligned.u32 %r5, 0, %p1;
+    xor.b32 %r6, %r2, 5;
+    xor.b32 %r7, %r3, 6;
+    add.u32 %r8, %r6, %r5;
+    add.u32 %r9, %r7, %r4;
+    add.u32 %r10, %r8, %r9;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.u64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r10;
+    ret;
+}
+"""
+
+
+def test_neither_a_barred_nor_its_mov_is_in_a_pair() -> None:
+    """The MOV that writes the count of a BARRED enters alone, though what follows it needs nothing of it."""
+    launch = Launch((1, 1, 1), (64, 1, 1), (Buffer("out", np.zeros(64, np.uint32)),))
+    trace = execute(compile_ptx(COUNTS, "counts.ptx"), launch).trace
+    assert trace is not None
+    seconds = alone = 0
+    for sm in steps(machine("collectors=8", preset="narrow"), trace):
+        moves = {static.then for static in sm.statics if static.then is not None}
+        seconds += len([*beside(sm)])
+        slots = [warp.slot for warp in sm.issuing]
+        alone += sum(warp.next in moves and slots.count(warp.slot) == 1 for warp in sm.issuing)
+    assert seconds >= 4 and alone == 2

@@ -286,8 +286,10 @@ def test_what_is_damaged_is_made_again(build: Path, capsys: pytest.CaptureFixtur
 def test_a_unit_that_is_no_module_is_synthesised_by_itself() -> None:
     """In its own netlist it is one; here the top does not even have it."""
     config = SmConfig.preset("small").with_settings(["sp.result_queue=2", "tfet_rows=8", "renaming=mem_ra"])
-    (row,) = synthesise(config, ["Sweep"], top="BankLists").rows
+    (row,) = synthesise(config, ["sweep"], top="BankLists").rows
     assert (row.unit, row.instances, row.sram_macros) == ("sweep", 1, 0)
+    with pytest.raises(ConfigError, match="unit = Sweep: it is dissolved in its parent; ask for it alone"):
+        synthesise(config, ["Sweep", "free_list"], top="BankLists")
 
 
 def test_unknown_unit_names_the_known_ones() -> None:

@@ -111,8 +111,8 @@ def test_000_fig_3_11() -> None:
 
 @pytest.mark.parametrize("left", [False, True])
 def test_000_fig_3_12(left: bool) -> None:
-    """A result is written in the form of the sub-banks, read so into a collector, and leaves that as it was: narrow
-    values too, whose upper bytes nothing stores."""
+    """A result is written in the form of the sub-banks, and what is read there restores it: narrow values too, whose
+    upper bytes nothing stores."""
     for value, width in ((0x12, 1), (0xFFFF_FF80, 1), (0x1234, 2), (0xFF12_3456, 3), (0x8000_0000, 4)):
         word = join([value] * 16 + [value & 0xFFFF_FF00 | 1 if width > 1 else value] * 16)
         stored = renew(Encoding(4, 0, left=False), word, ALL_LANES, full=True, side=left)

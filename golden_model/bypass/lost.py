@@ -12,7 +12,7 @@ class LostValue(AssertionError):
 class LostValues:
     """The lanes of a warp's registers that neither its collector nor the register file has any more.
 
-    Drops and instructions come in the order of issue, so a value is written before it is read.
+    Call `dropped` and `taken` in the order of events: a later write gives lanes that were dropped a value again.
     """
 
     def __init__(self) -> None:

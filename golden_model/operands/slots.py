@@ -23,7 +23,7 @@ class SlotStore:
     """The lowest-numbered free collector of a set takes an instruction. Address slots, one for each issue port, are the
     last holders and take loads that read no register of the register file.
 
-    `granted` lists the (warp, register) pairs read in the previous cycle, if this may let others issue. `free[k]` is
+    `granted` lists the (warp, register) pairs granted in this cycle, if this may let others issue. `free[k]` is
     the mask of warps that may issue an instruction that reads k different registers (0 to 3), if there is a free
     collector for it.
     """

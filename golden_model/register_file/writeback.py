@@ -32,8 +32,7 @@ class Writeback(Latches[Request]):
             self._form.sides.take(result["warp"])
 
     def observe(self) -> Sequence[int]:
-        """For each latch: whether it holds a result, of which warp and register, and the new metadata of the
-        register."""
+        """For each latch: whether it holds a result, its tag, and the new metadata of its register."""
         values: list[int] = []
         for writer, (latch, written) in enumerate(zip(self.latches, self.written, strict=True)):
             values += (0, 0) if latch is None else (1, latch["tag"])

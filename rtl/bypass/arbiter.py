@@ -24,6 +24,10 @@ class RotatingArbiter(wiring.Component):
     the priority diagonal p, by a parallel prefix. This is the wrapped wavefront for collectors with at most one
     request, in logarithmic time. A request is granted within N cycles in which no write takes its bank.
 
+    Parameters
+    ----------
+    all : `Arbiter`.
+
     Members
     -------
     read_request : as in `Arbiter`, but each collector is in the mask of one bank at most.

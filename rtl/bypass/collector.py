@@ -31,9 +31,10 @@ class BypassingCollector(wiring.Component):
     entry. The oldest held instruction is ready when all its operands are valid, with `arrival_delay` = 0 when the last
     one arrives. Without a dispatch delay it may then be dispatched at once, and what arrives goes past its entry.
 
-    Outputs are functions of registers, except `forward.deliver`, which depends on `forward.coming`, `eviction.request`,
-    which is 0 with `take`, with `turnaround` = 0 `free_entries`, which depends on `offer.dispatched`, and where banks
-    select reads `read.request` and `offer.ready`, which depend on `read.arrives`.
+    Outputs are functions of registers, except these, which depend on inputs: `forward.deliver` on `forward.coming`;
+    `eviction.request` on `take`; `free_entries` on `eviction.blocked`, and with `turnaround` = 0 on `offer.dispatched`;
+    where banks select reads `read.request` and `offer.ready` on `read.arrives`; with `arrival_delay` = 0
+    `offer.operands` on `read.word`; with a zero mask `offer.held` and `read.columns` on `instruction.late`.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ class EvictionUnit(wiring.Component):
     `result_mem` or, while that is not valid, the eviction as a result without a `done`. The fields of an entry come one
     cycle after it was selected, when the register already counts as taken: they are stored, and at once in `result`,
     or with a window delay only when they are stored. The unit stores whether the latch holds an eviction. All outputs
-    except `select` and `result` are functions of registers alone.
+    except `select`, `result` and `result_mem.ready` are functions of registers alone.
 
     Parameters
     ----------

@@ -74,9 +74,9 @@ class CoalescingArbiter(wiring.Component):
     overlaps that of a write on an earlier path. Reads compete for the other sub-banks, and for the slices of the
     collectors' ports, by the wavefront of `Arbiter`; in a cell (bank, collector) the right request has priority.
 
-    Masks are those of registers (`warploom.rtl.coalescing.collector.mask_of`): right ones have sub-bank 0, left ones
-    sub-bank 3, so two reads of one side always conflict if they share a bank or a collector. Whether a right and a left
-    one conflict is computed before the wavefront, which is then a chain of single bits: a request is granted if no
+    Masks are those of registers (`warploom.rtl.register_file.forms.rows.SidedRow`): right ones have sub-bank 0, left
+    ones sub-bank 3, so two reads of one side always conflict if they share a bank or a collector. Whether a right and a
+    left one conflict is computed before the wavefront, which is then a chain of single bits: a request is granted if no
     request that was granted earlier conflicts with it.
 
     Grants are combinational; the priority diagonal is the only state. There is one wavefront for each priority

@@ -211,7 +211,7 @@ class Collector(wiring.Component):
                                   for whole in (word, constant, self.read.word))
             arrives, columns = arriving & used[number], loads.word_select(number, COLUMNS // len(used))
             m.d.comb += columns.eq((arrives | self._takes_constant(slot)).replicate(len(columns)))
-            with m.If(self.take):
+            with m.If(self._takes_constant(slot)):
                 m.d.sync += part.eq(new)
             with m.Elif(arrives):
                 m.d.sync += part.eq(operand)

@@ -59,7 +59,7 @@ class SlotRequests(wiring.Component):
         filled = self._request(m, platform)
         present = Mux(self.take, self.plan.constant, Mux(self.dispatched, 0, self.present))
         m.d.comb += self.ready.eq(self.present.all())  # no slot of a free collector is present
-        m.d.sync += [  # nothing arrives when an instruction leaves or is taken, so what comes late needs no priority
+        m.d.sync += [  # no slot is filled when an instruction leaves or is taken, so what comes late needs no priority
             self.arriving.eq(filled),
             self.present.eq(present | (self.arriving if self._config.arrival_delay else filled)),
         ]

@@ -122,7 +122,7 @@ class SlotCollectors(wiring.Component):
             m.d.comb += [
                 addressed.eq(Cat(self._addressed(number) for number in numbers)),
                 slots.eq(Cat(addressed[number] & self.address_ready[number // per_port] for number in numbers)),
-                self.take.eq(Cat(taken, *(Cat(slots[number] for number in self._inputs(port)).any()
+                self.take.eq(Cat(taken, *(Cat(slots[number] for number in self._config.inputs_of(port)).any()
                                           for port in range(len(self.address_slots))))),
                 self.taken.eq(granted | slots),
             ]
@@ -155,17 +155,12 @@ class SlotCollectors(wiring.Component):
 
     def _connect_address_slot(self, m: Module, port: int, address_slot: AddressSlot) -> None:
         """Connect an address slot to the inputs of its port, of which at most one has an instruction for it."""
-        h, inputs = len(self.collectors) + port, self._inputs(port)
+        h, inputs = len(self.collectors) + port, self._config.inputs_of(port)
         m.d.comb += [address_slot.take.eq(self.take[h]), self.address_ready[port].eq(~address_slot.offer.busy)]
         served = Cat(self._addressed(number) for number in inputs)
         compact = self._serve(m, h, address_slot.instruction, served, inputs)
         self._connect_compact(m, h, address_slot, compact)
         connect(m, address_slot.offer, flipped(self.address[port]))
-
-    def _inputs(self, port: int) -> range:
-        """The issue inputs of a port."""
-        per_port = self._config.issue_per_warp
-        return range(port * per_port, (port + 1) * per_port)
 
     def _addressed(self, number: int) -> Value:
         """Whether the instruction at an input is for the address slot of its port."""

@@ -12,6 +12,10 @@ from warploom.rtl.sizes import check_positive
 class PipelinedArbiter(wiring.Component):
     """`Arbiter` for reads of which each bank has selected one: it is granted if no write takes the bank.
 
+    Parameters
+    ----------
+    banks, collectors, paths, rotating : as in `Arbiter`.
+
     Members
     -------
     valid, grant : for each bank, whether it has selected a read, and whether that is granted.

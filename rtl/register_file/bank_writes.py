@@ -1,7 +1,5 @@
 """Connects the write paths to the banks."""
 
-from functools import reduce
-from operator import or_
 from typing import Any
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value
@@ -10,6 +8,7 @@ from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.rtl import ports
 from warploom.rtl.byte_order import SLICE_BITS
 from warploom.rtl.register_file.paths import Carried
+from warploom.rtl.select import merge
 
 
 class BankWrites:
@@ -28,11 +27,11 @@ class BankWrites:
             for side, access in enumerate(accesses):
                 granted = [chosen & self._is_on(side, path) for chosen, path in zip(here, paths, strict=True)]
                 m.d.comb += [access.enable.eq(Cat(granted).any()), *(
-                    access[name].eq(_merged(granted, [path[name] for path in paths]))
+                    access[name].eq(merge(granted, [path[name] for path in paths]))
                     for name, _ in access.shape() if name != "enable")]
             m.d.comb += [
                 write.data[bank].eq(self._data(bank, list(here), paths)),
-                getattr(write, self._enables)[bank].eq(_merged(list(here), [path[self._enables] for path in paths])),
+                getattr(write, self._enables)[bank].eq(merge(list(here), [path[self._enables] for path in paths])),
             ]
 
     def _is_on(self, side: int, path: Carried) -> Value:
@@ -44,7 +43,7 @@ class BankWrites:
         The first path is never refused unless it takes turns or there are slow rows, so the sub-banks that it requests
         get its word. The others get the word of a granted path, or that of the last one."""
         if not self._has_sides:
-            return _merged(here, [path["data"] for path in paths])
+            return merge(here, [path["data"] for path in paths])
         first, last = paths[0], paths[-1]
         wanted = here if self._first_waits else [first["request"] & (first["bank"] == bank), *here[1:]]
         joined = _slices(last["data"])
@@ -57,8 +56,3 @@ class BankWrites:
 def _slices(form: Value) -> list[Value]:
     """The slices of a word in sub-bank form."""
     return [form.word_select(k, SLICE_BITS) for k in range(SUB_BANKS)]
-
-
-def _merged(chosen: list[Value], values: list[Value]) -> Value:
-    """The selected value; zero if none is selected."""
-    return reduce(or_, (Mux(choice, value, 0) for choice, value in zip(chosen, values, strict=True)))

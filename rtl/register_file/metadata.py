@@ -42,14 +42,9 @@ class MetadataTable(wiring.Component):
             for name, table in parts.items():
                 module = module_name(type(table).__name__)
                 m.submodules[f"{module}_{group}"] = share(platform, module, table)
-                self._look_up(m, [self.lookup[number] for number in self._inputs(group)], name, table)
+                self._look_up(m, [self.lookup[number] for number in self._config.inputs_of(group)], name, table)
                 self._renew(m, group, name, table)
         return m
-
-    def _inputs(self, group: int) -> range:
-        """The issue inputs of a port."""
-        per_port = self._config.issue_per_warp
-        return range(group * per_port, (group + 1) * per_port)
 
     def _look_up(self, m: Module, lookups: Sequence[Any], name: str, table: Any) -> None:
         """Look up in a part for the inputs of a port."""

@@ -13,8 +13,8 @@ class ResultQueue(wiring.Component):
     """A queue of results in front of a write latch.
 
     While it is empty and the latch is ready, a result passes through in the cycle in which it comes. The first one is
-    always in the same position, so it leaves without a multiplexer; the others move up. The dispatcher ensures that no
-    result comes while the queue is full.
+    always in the same position, so it leaves without a multiplexer; the others move up. The dispatcher ensures that a
+    result comes to a full queue only when the latch is ready.
 
     Parameters
     ----------

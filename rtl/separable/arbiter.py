@@ -17,6 +17,10 @@ class SeparableArbiter(wiring.Component):
     N). Both are parallel prefixes. What a collector refuses is offered to no other one, so a bank may be idle although
     it is requested. The cell on the priority diagonal is first in both: no read waits longer than with `Arbiter`.
 
+    Parameters
+    ----------
+    banks, collectors, paths, rotating : as in `Arbiter`.
+
     Members
     -------
     all : `Arbiter`.

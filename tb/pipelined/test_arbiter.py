@@ -1,6 +1,6 @@
 """Bench of the arbiter of selected reads: hardware against `warploom.golden_model.arbiter`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import cocotb
 import pytest
@@ -9,7 +9,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import index_bits
 from warploom.arch.mechanisms.pipelined import SETTING
 from warploom.golden_model.arbiter import Arbiter
-from warploom.tb import runner
+from warploom.tb import pipes, runner, write_paths
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.codec import join
 from warploom.tb.operands.test_collector import mask_of
@@ -67,9 +67,10 @@ async def random_requests(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
-@pytest.mark.sample(1)
 @pytest.mark.rtl
-@pytest.mark.parametrize("preset", ["small", "narrow"])
-def test_arbiter(preset: str, seed: int) -> None:
-    config = SmConfig.preset(preset).with_settings(["bypass=bow", SETTING])
+@pytest.mark.parametrize("settings", [
+    pipes.TWO_SP, *(pytest.param(each, marks=pytest.mark.long) for each in ((), write_paths.ONE_EACH))],
+    ids=["two that take turns", "small", "one each"])
+def test_arbiter(settings: Sequence[str], seed: int) -> None:
+    config = SmConfig.preset("small").with_settings(["bypass=bow", SETTING, *settings])
     runner.run(runner.build(config, "PipelinedArbiter"), "warploom.tb.pipelined.test_arbiter", seed)

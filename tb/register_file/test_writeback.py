@@ -177,8 +177,7 @@ class WritebackCheck:
                 self._checker.equal(f"{name}[{bank}]", actual, (latch or NOTHING)[name])
         self._cover_paths(sum(grants))
         self._coverage.hit("SFU while SP holds a result without a bank",
-                           grants[-2] and seen["latches__valid"] & 1)
-
+                           grants[-2] and seen["latches__valid"] & 1 and requests[0] is None)
 
     def _cover_paths(self, granted: int) -> None:
         if len(self._paths) > 1:

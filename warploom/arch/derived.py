@@ -88,6 +88,10 @@ class DerivedSizes(SmFields):
         port are neighbours."""
         return self.issue_ports * self.issue_per_warp
 
+    def inputs_of(self, port: int) -> range:
+        """The issue inputs of a port."""
+        return range(port * self.issue_per_warp, (port + 1) * self.issue_per_warp)
+
     @property
     def address_slots(self) -> int:
         """The number of address slots: one for each issue port."""

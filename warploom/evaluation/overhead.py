@@ -57,6 +57,17 @@ def multiplexers(config: SmConfig) -> int:
     return SOURCES * len(config.dispatch_ports) + len(config.write_paths)
 
 
+def operand_registers(config: SmConfig) -> int:
+    """Operand registers of 1,024 bits: one in front of each operand path."""
+    return SOURCES * len(config.dispatch_ports)
+
+
+def dispatch_inputs(config: SmConfig) -> int:
+    """Inputs of 1,024 bits of the multiplexers in front of the operand registers, the crossbar from collectors to
+    pipes: a port selects among the collectors that hold instructions for its pipes."""
+    return SOURCES * sum(len(config.holders_of(port)) for port in range(len(config.dispatch_ports)))
+
+
 SOURCES = 3
 """The maximum registers that an instruction reads; the affine register file has this number of copies."""
 

@@ -109,6 +109,7 @@ BYPASSING = Mechanism(
     parts=("warploom.rtl.operands.windows.WindowCollectors",),
     cores=(
         Core("bow", ("bypass=bow",), is_long=True),
+        Core("bow with two bank ports", ("bypass=bow", "bank_ports=2"), is_long=True),
         Core("bow_wr of 6", ("bypass=bow_wr", "entries=6"), is_long=True),
         Core("bow_hints reg", ("bypass=bow_hints", "entries=6", "coalescing=on", "alignment=reg", "window_delay=off"),
              is_long=True),
