@@ -10,7 +10,7 @@ from warploom.arch.config import SmConfig
 
 KERNELS = ("matmul", "bfs")
 
-YOUNG = 50_000
+YOUNG = 500_000
 """As on the command line (`warploom.cli`)."""
 
 

@@ -71,7 +71,8 @@ async def example(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize(("preset", "settings"), [
-    ("small", ["banks=4", "collectors=3"]), ("small", ["collectors=5", *TWO_SP]), ("narrow", []), ("gtx480", [])],
+    ("small", ["banks=4", "collectors=3"]), ("small", ["collectors=5", *TWO_SP]), ("narrow", []),
+    pytest.param("gtx480", [], marks=pytest.mark.long)],
     ids=lambda value: value if isinstance(value, str) else ",".join(value))
 def test_arbiter(preset: str, settings: Sequence[str], seed: int) -> None:
     run(preset, settings, "warploom.tb.coalescing.test_separable_arbiter", "random_requests", seed)

@@ -27,9 +27,9 @@ PIPELINED = Mechanism(
     cores=(
         Core("bow pipelined", ("bypass=bow", SETTING, "entries=6"), is_long=True),
         Core("bow_hints pipelined coalescing", ("bypass=bow_hints", SETTING, "window=2", "entries=4", "coalescing=on",
-                                                "alignment=write", "gating=in_lane", *FAST)),
+                                                "alignment=write", "gating=in_lane", *FAST), is_long=True),
         Core("bow_hints of two cycles", ("bypass=bow_hints", SETTING, "dispatch_delay=1", "window=2", "entries=4",
-                                         "coalescing=on", "alignment=write", *FAST)),
+                                         "coalescing=on", "alignment=write", "gating=in_lane", *FAST)),
     ),
     runs=(
         Runs("small", ("bypass=bow", SETTING)),
