@@ -11,8 +11,8 @@ STAMP := $(VENV)/.complete
 SETS := $(foreach setting,$(SET),--set '$(setting)')
 SETTINGS := --preset $(PRESET) $(SETS)
 
-# As many workers as there are processors, each with hardware of its own (conftest.py).
-PYTEST := $(VENV)/bin/pytest -n auto --dist loadgroup --durations 10
+# As many workers as there are processors, each with hardware of its own, in the order of conftest.py.
+PYTEST := $(VENV)/bin/pytest -n auto --dist loadgroup --no-loadscope-reorder --durations 10
 
 # A test that waits for ever fails after so many seconds, with its name and its stacks, and the others go on.
 HANGS := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true

@@ -37,13 +37,15 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)  # before xdist looks at groups, and pytest at `-m`
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that run on the same hardware go to the same worker, so that no other waits for its build: those of one
-    core, and else those of one file. Of the cases of a test with the mark `sample(n)`, all but n are long."""
+    core, and else those of one file. They come first, since builds take longest. Of the cases of a test with the mark
+    `sample(n)`, all but n are long."""
     for case in _left_out(items):
         case.add_marker(pytest.mark.long)
     for item in items:
         if item.get_closest_marker("rtl") and not item.get_closest_marker("xdist_group"):
             parameters = item.callspec.params if hasattr(item, "callspec") else {}
             item.add_marker(pytest.mark.xdist_group(parameters.get("core", item.path.stem)))
+    items.sort(key=lambda item: item.get_closest_marker("rtl") is None)
 
 
 def _left_out(items: list[pytest.Item]) -> list[pytest.Item]:
