@@ -53,7 +53,8 @@ class IntegerUnit(wiring.Component):
         pipe, self._before = config.timed_pipes[number], config.lane_stages - STAGES
         self._extra = {c: pipe.timing_of(c).latency - config.lane_stages - 1 for c in INTEGER_CLASSES
                        if c in pipe.timing_classes}
-        self._extra_bits = index_bits(max(self._extra.values()) + 1)
+        self._longest = max(self._extra.values(), default=0)  # a pipe of SP may have no integer class
+        self._extra_bits = index_bits(self._longest + 1)
         loads = self._load_masks()
         super().__init__(self._ports() | ({name: Out(masks) for name, masks in loads.items()} if probe else {}))
         if not probe:
@@ -168,7 +169,7 @@ class IntegerUnit(wiring.Component):
         """A line of results that are offered later than they leave the lanes; stage i is i + 1 cycles from the end.
         Returns its last stage, whether that loads, and what."""
         held, occupied, loads, loaded = fresh, Const(0, 1), Const(0, 1), fresh
-        for i in reversed(range(max(self._extra.values()))):
+        for i in reversed(range(self._longest)):
             enters = valid & (extra == i + 1) if i + 1 in self._extra.values() else Const(0, 1)
             loads, loaded = enters | occupied, Signal(fresh.shape(), name=f"delayed_{i}")
             m.d.comb += loaded.eq(Mux(enters, fresh, held))

@@ -4,7 +4,7 @@ from typing import cast
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import TAG_BITS, issue_fields
-from warploom.arch.isa import NO_SLOT, Op, Pipe, TimingClass
+from warploom.arch.isa import NO_SLOT, Op, TimingClass
 from warploom.arch.layout import address, resident_warps, rows_per_warp
 from warploom.golden_model.check import Defined
 from warploom.golden_model.datapath import Datapath
@@ -112,7 +112,8 @@ class Readback:
         self.compared += sum(map(bool, lanes))
         self.defined[tag] = Defined((*lanes, *(ALL_LANES,) * (3 - len(read))), 0)
         return cast(IssueFields, dict.fromkeys((name for name, _ in issue_fields(self._config)), 0) | {
-            "tag": tag, "warp": warp, "op": int(Op.FFMA), "pipe": int(Pipe.SP), "timing": int(TimingClass.FP_MAD),
+            "tag": tag, "warp": warp, "op": int(Op.FFMA),
+            "pipe": self._config.serving(TimingClass.FP_MAD, warp)[0], "timing": int(TimingClass.FP_MAD),
             "reads": (1 << len(read)) - 1, **{f"src{slot}": register for slot, register in enumerate(read)},
             "imm_slot": NO_SLOT, "lanes": lanes[0] if self._by_one else ALL_LANES, "full": 1,
             "compact": sum(self._is_compact(warp, register) << slot for slot, register in enumerate(read)),

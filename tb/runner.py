@@ -58,8 +58,8 @@ REWRITTEN = "test_*.py"
 second."""
 
 LARGE = 1_500_000
-"""Characters of Verilog from which wide operations are `CALLS`: the datapath of `kepler` has ten million, those of eight
-windows almost two, that of `fermi` one."""
+"""Characters of Verilog from which wide operations are `CALLS`: the datapath of `kepler` has ten million, one with
+eight windows almost two, that of `fermi` one."""
 
 CALLS = ("--expand-limit", "16")
 """Operations on more than 16 words of 32 bits are calls. Otherwise each is a statement for each word: small designs run

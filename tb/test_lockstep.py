@@ -1,6 +1,7 @@
 """Every bundled kernel in lockstep, without and with coalescing, gating, windows and affine units; and the report of a
 difference."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,19 @@ def test_shared_pipes(name: str, seed: int) -> None:
 def test_kepler(name: str, seed: int) -> None:
     """Four schedulers that own a pipe of SP each and share seven pipes evenly, over eleven dispatch ports."""
     _compare(SmConfig.preset("kepler"), name, seed)
+
+
+@pytest.mark.rtl
+@pytest.mark.long
+def test_a_pipe_of_sp_without_integers(seed: int) -> None:
+    """One pipe has all integer classes, another one those of floats."""
+    small = SmConfig.preset("small")
+    sp, sfu, mem = small.pipes
+    apart = [dataclasses.replace(sp, name=name, write_path=path, result_queue=2, classes={
+        kind: timing for kind, timing in sp.classes.items() if kind.startswith(name)})
+        for path, name in enumerate(("int", "fp"))]
+    config = dataclasses.replace(small, pipes=(*apart, sfu, dataclasses.replace(mem, write_path=2)))
+    assert lockstep(config, kernel("hotspot").load("tiny"), seed).cycles
 
 
 @pytest.mark.rtl

@@ -25,7 +25,7 @@ def _part_at_a_barrier(code: Assembler) -> None:
 def _diverged(body: Callable[[Assembler], object]) -> Callable[[Assembler], None]:
     """Only the last lanes execute a body."""
     def made(code: Assembler) -> None:
-        code.op(Op.ISETP, PT, 0, Imm(7), pdst=0, cond=Cond.LT)
+        code.op(Op.ISETP, RZ, 0, Imm(7), pdst=0, cond=Cond.LT)
         code.branch("end", guard=0)
         body(code)
         code.label("end")
@@ -34,7 +34,7 @@ def _diverged(body: Callable[[Assembler], object]) -> Callable[[Assembler], None
 
 
 def _guarded_trap(code: Assembler) -> None:
-    code.op(Op.ISETP, PT, 0, Imm(7), pdst=0, cond=Cond.LT)
+    code.op(Op.ISETP, RZ, 0, Imm(7), pdst=0, cond=Cond.LT)
     code.op(Op.TRAP, guard=0)
 
 

@@ -419,3 +419,14 @@ def test_every_field_says_what_it_means():
 def test_configuration_is_frozen():
     with pytest.raises(dataclasses.FrozenInstanceError):
         SmConfig().banks = 8
+
+
+@pytest.mark.parametrize(("first", "second"), [("sp", "sfu"), ("sfu", "mem")])
+def test_a_pipe_has_classes_of_one_kind(first: str, second: str) -> None:
+    """Not those of two pipes together."""
+    small = SmConfig.preset("small")
+    of = {pipe.name: pipe for pipe in small.pipes}
+    both = dataclasses.replace(of[first], classes=of[first].classes | of.pop(second).classes)
+    pipes = tuple(both if pipe.name == first else pipe for pipe in of.values())
+    with pytest.raises(ConfigError, match="pipes: .*: must have each of these classes: int_add"):
+        dataclasses.replace(small, pipes=pipes)

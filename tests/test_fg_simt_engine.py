@@ -17,6 +17,7 @@ from warploom.arch.fg_simt.code import check
 from warploom.arch.fg_simt.image import HOST, Image, Segment
 from warploom.arch.fg_simt.sizes import Cause, status
 from warploom.arch.isa import PT, RZ, Instruction, Op
+from warploom.arch.launch import Buffer, Launch
 from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Access, Cond, Space, Special, Vote
 from warploom.arch.program import Program
@@ -27,6 +28,7 @@ from warploom.golden_model.fg_simt.engine import Engine, run
 from warploom.golden_model.fg_simt.fragments import Backward, Fragments
 from warploom.golden_model.fg_simt.memory import IdealMemory, Memory
 from warploom.golden_model.fg_simt.memory_unit import Fault
+from warploom.golden_model.functional.executor import execute
 
 MISS = 4
 """Cycles at least of a shared load that misses: those of the memory."""
@@ -255,6 +257,43 @@ def test_what_a_division_reads_is_kept(dst: int, distance: int) -> None:
     place = next(pc for pc, i in enumerate(program.instructions) if i.op is Op.IDIV)
     issued = observed(program, "issue_pc")
     assert issued.index(place + 1) - issued.index(place) == distance
+
+
+def test_stores_of_a_block_do_not_reach_the_shared_memory_of_the_next_one() -> None:
+    """The last stores of block 0 to shared memory are behind eight misses in one bank; block 1 stores there at once."""
+    code = Assembler()
+    code.op(Op.S2R, 0, special=Special.TID_X)
+    code.op(Op.S2R, 1, special=Special.CTAID_X)
+    code.op(Op.IMUL, 2, 0, Imm(20))
+    code.op(Op.LOP3, 2, 2, Imm(127), lut=0xC0)  # where the thread stores
+    code.op(Op.SHF, 3, RZ, 0, Imm(2))  # and loads
+    code.op(Op.IMAD, 4, 1, Imm(100), 0)
+    code.store(2, 4, space=Space.SHARED, wide=False)
+    code.op(Op.BAR)
+    code.load(5, 3, space=Space.SHARED, wide=False)
+    code.indexed(8, 0, 0)
+    code.op(Op.SHF, 12, RZ, 1, Imm(7))
+    code.op(Op.IADD, 8, 8, 12)
+    code.store(8, 5)
+    code.op(Op.ISETP, RZ, 0, Imm(24), pdst=0, cond=Cond.GE)
+    code.pointer(14, 8)
+    code.op(Op.IADD, 14, 14, Imm(96))
+    code.op(Op.SHF, 16, RZ, 0, Imm(8))
+    code.op(Op.IADD, 14, 14, 16)
+    code.op(Op.IADD, 17, 0, Imm(5))
+    code.op(Op.LOP3, 17, 17, Imm(7), lut=0xC0)
+    code.op(Op.IMUL, 17, 17, Imm(20))
+    code.op(Op.LOP3, 17, 17, Imm(127), lut=0xC0)
+    code.op(Op.MOV, 18, Imm(0xDEAD))
+    code.store(14, 4, guard=0)  # the misses
+    code.store(17, 18, guard=0, space=Space.SHARED, wide=False)
+    code.op(Op.EXIT)
+    program = code.program((8, 8), shared_bytes=128)
+    buffers = Buffer("out", np.zeros(64, np.uint32)), Buffer("junk", np.zeros(2560, np.uint32))
+    two = Launch((2, 1, 1), (32, 1, 1), buffers)
+    expected = execute(program, two, record=False).buffers["out"]
+    finished = run(image([Started(program, two)]), Affine.OFF, behind=partial(CachedMemory, lines=64))
+    np.testing.assert_array_equal(arrays(finished.image, two)["out"], expected)
 
 
 # ---------------------------------------------------------------- faults

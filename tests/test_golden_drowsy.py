@@ -71,5 +71,6 @@ def test_skipping_quiet_cycles_changes_nothing(settings: list[str]) -> None:
 
 
 def test_drowsy_registers_do_not_go_with_hints() -> None:
-    with pytest.raises(ConfigError, match="drowsy = 5 and hints = on disagree: a warp that waits for memory executes"):
-        small("drowsy=5", "hints=on")
+    for hints in ("on", "short_copies", "preexecution"):
+        with pytest.raises(ConfigError, match=f"drowsy = 5 and hints = {hints} disagree: a warp that waits for memory"):
+            small("drowsy=5", f"hints={hints}")

@@ -129,7 +129,8 @@ class ControlProcessor:
             elif self.decoded:
                 yield from self._execute()
             yield
-        while not self.quiet:
+        shares = self._threads.ends_block and self._block.shared_bytes > 0
+        while not self.quiet or (shares and self._memory.in_flight):
             yield
         self._threads.advance()
 

@@ -13,6 +13,7 @@ from warploom.arch.fg_simt.sizes import (
     REGISTERS,
     SIQ_ENTRIES,
     SLWQ_ENTRIES,
+    STORED_AFTER,
     Sizes,
 )
 from warploom.arch.isa import Op
@@ -188,6 +189,8 @@ class IssueUnit(Generic[M]):
             return False
         if any(self._forwardable[resource] > cycle + 1 for resource in micro.writes):
             return False
+        if micro.kind is Kind.VECTOR and self._outruns(cycle):
+            return False
         self._sgu_free = cycle + rows
         self._units.access(cycle, micro)
         if micro.loads:
@@ -196,6 +199,11 @@ class IssueUnit(Generic[M]):
                 self._forwardable[resource] = NEVER
         self._issued = Issued(1, micro.pc, 2)
         return True
+
+    def _outruns(self, cycle: int) -> bool:
+        """Whether words of a vector load could be stored where the SLU still reads others: the entry that is free is
+        that of the last write-back."""
+        return len(self._loads) == SLWQ_ENTRIES - 1 and cycle + STORED_AFTER <= self._slu_free
 
     def _arithmetic(self, cycle: int, micro: M) -> bool:
         ready = cycle + micro.latency + 1

@@ -31,6 +31,11 @@ class Threads:
         block = self._block
         return not (block.block_y == block.block_z == 1 or block.block_x % LANES == 0)
 
+    @property
+    def ends_block(self) -> bool:
+        """Whether the current warp is the last one of its block."""
+        return self._warp + 1 == self._block.warps
+
     def advance(self) -> None:
         """The current warp has ended."""
         self.left -= 1

@@ -205,11 +205,13 @@ class ControlProcessor(wiring.Component):
     def _warps(self, m: Module) -> None:
         """The first warp, the next one, and the fence behind the last one."""
         fragments, threads, state = self._fragments, self._threads, self._state
-        starts, ends, is_last = Signal(), Signal(), Signal()
+        starts, ends, is_last, stores = Signal(), Signal(), Signal(), Signal()
         running = self._is(State.RUN) & threads.ready & ~self._faulty
         m.d.comb += [
             self._faulty.eq(self._found.cause.any() | self.fault.cause.any()),
-            starts.eq(~state.as_value().any() & self.start), ends.eq(running & ~fragments.active & self.quiet),
+            stores.eq(self.in_flight & threads.ends_block & (self.block.shared_bytes != 0)),
+            starts.eq(~state.as_value().any() & self.start),
+            ends.eq(running & ~fragments.active & self.quiet & ~stores),
             threads.start.eq(starts), threads.advance.eq(ends),
             fragments.start.eq((starts | ends) & threads.begins),
             is_last.eq((starts | ends) & ~threads.begins | self._is(State.FENCE) & ~self._faulty),

@@ -9,7 +9,7 @@ from amaranth.lib import data, enum, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.encoding import modifier_fields
-from warploom.arch.fg_simt.code import CONTROL, KERNEL, PREDICATING, UNGUARDED, refusal
+from warploom.arch.fg_simt.code import CONTROL, KERNEL, PREDICATING, TESTS, UNGUARDED, refusal
 from warploom.arch.fg_simt.sizes import REGISTERS
 from warploom.arch.isa import PT, RZ, Instruction, Op
 from warploom.arch.modifiers import MODIFIER_KINDS
@@ -48,7 +48,8 @@ class KernelDecoder(wiring.Component):
         guarded = (i.guard != PT) | i.guard_not
         registers = ((i.dst < REGISTERS) | (i.dst == RZ)) & ((i.op == Op.PLOP3.value) | has_registers(i))
         constant = (i.imm_slot == 0) & ~i.param
-        result = (i.pdst == PT) | one_of(i.op, tuple(PREDICATING | CONTROL))
+        result = (((i.pdst == PT) | one_of(i.op, tuple(PREDICATING | CONTROL)))
+                  & ((i.dst == RZ) | ~one_of(i.op, tuple(TESTS))))
         m.d.comb += self.legal.eq(modifiers & registers & result & ~(guarded & one_of(i.op, tuple(UNGUARDED)))
                                   & ((i.op != Op.VOTE.value) | constant))
         with m.Switch(i.op):

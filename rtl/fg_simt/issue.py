@@ -6,7 +6,15 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.fg_simt.sizes import EIGHT_LANES, PREDICATES, SIQ_ENTRIES, SLWQ_ENTRIES, THREADS, Sizes
+from warploom.arch.fg_simt.sizes import (
+    EIGHT_LANES,
+    PREDICATES,
+    SIQ_ENTRIES,
+    SLWQ_ENTRIES,
+    STORED_AFTER,
+    THREADS,
+    Sizes,
+)
 from warploom.arch.isa import PC_BITS
 from warploom.rtl.fg_simt.branch_mask import BranchMask
 from warploom.rtl.fg_simt.first_queue import FirstQueue
@@ -84,6 +92,7 @@ class IssueUnit(wiring.Component):
         self._accesses = Signal(name="access_issues")
         self._rows = Signal(range(self._sizes.rows + 1), init=self._sizes.rows, name="free_rows")
         self._overwrites = Signal(name="overwrites")
+        self._outruns = Signal(name="outruns")  # a vector load would store words where the SLU still reads others
         self._last = Signal(data.StructLayout({"issue": 2, "issue_pc": PC_BITS, "issue_unit": 2}), name="last_issue")
 
     def observe(self) -> Shown:
@@ -132,7 +141,8 @@ class IssueUnit(wiring.Component):
                                      sau1.free & (ports[1].free & self._srf.free | first.divide))),
             self._starts.eq(Cat(fits[0], fits[1] & ~fits[0]) & may.replicate(SAUS)),
             room.eq(Mux(first.vector, self._rows.any(), self._rows >= self._sizes.groups)),
-            self._accesses.eq(may & ~first.saus.any() & self._sgu.free & room & (self._slwq.w_rdy | ~first.load)),
+            self._accesses.eq(may & ~first.saus.any() & self._sgu.free & room & (self._slwq.w_rdy | ~first.load)
+                              & ~self._outruns),
             self._issues.eq(self._starts.any() | self._accesses),
         ]
 
@@ -151,6 +161,7 @@ class IssueUnit(wiring.Component):
             self._sgu.start.valid.eq(self._accesses), self._sgu.single.eq(first.vector),
             sent.operation.eq(first.operation), sent.load.eq(first.load), sent.vector.eq(first.vector),
             sent.place.eq(place),
+            self._outruns.eq(self._still_reads(place) & first.vector),
             self._slwq.w_en.eq(self._accesses & first.load),
             self._slwq.w_data.eq(Cat(*([first.operation.pc] if self._probe else []), first.operation.destination,
                                      place, first.extension)),
@@ -163,6 +174,13 @@ class IssueUnit(wiring.Component):
                      self._rows.eq(Mux(self.discard, self._sizes.rows, self._rows - taken + self.freed))]
         wiring.connect(m, self._sgu.reading, wiring.flipped(self.sgu))
         wiring.connect(m, self._slu.reading, wiring.flipped(self.slu))
+
+    def _still_reads(self, place: Value) -> Value:
+        """Whether the SLU has so many groups left to read of an entry that words may come before."""
+        now, early = self._slu.reading, self._sizes.groups - STORED_AFTER
+        if early <= 0:
+            return Const(0, 1)
+        return now.valid & (now.operation.place == place) & (now.group < early)
 
     def _pend(self, m: Module) -> None:
         """The scoreboard."""

@@ -33,6 +33,7 @@ class Threads(wiring.Component):
     block : a static input during a kernel, and in the cycle of its start.
     start, count : a kernel begins; its threads, 32 for each warp.
     advance : the current warp has ended.
+    ends_block : the current warp is the last one of its block.
     begins, launched : with `start` or `advance`: whether a warp begins, and its threads.
     ready : the control processor may take its first step; from the cycle after the beginning on.
     position : a thread of the walk.
@@ -45,7 +46,7 @@ class Threads(wiring.Component):
         self._at, self._block_at = Signal(POINT), Signal(POINT)
         super().__init__({
             "block": In(LAUNCH_BLOCK), "start": In(1), "count": In(WORD_BITS), "advance": In(1),
-            "begins": Out(1), "launched": Out(LANES), "ready": Out(1), "position": Out(POSITION),
+            "ends_block": Out(1), "begins": Out(1), "launched": Out(LANES), "ready": Out(1), "position": Out(POSITION),
             "special": In(SPECIAL_BITS), "base": Out(WORD_BITS), "stride": Out(STRIDE_BITS), "walked": Out(1),
         })
 
@@ -55,7 +56,7 @@ class Threads(wiring.Component):
         rows = Signal()  # warps are consecutive in x
         flat, one_plane = Signal(), Signal()  # all threads of a warp, or of the block, have one z
         thread = Signal(range(LANES + 1), init=LANES)  # the next one of the walk
-        m.d.comb += last.eq(warp + 1 == block.warps)
+        m.d.comb += [last.eq(warp + 1 == block.warps), self.ends_block.eq(last)]
         self._count_warps(m, last)
         self._count_threads(m, rows, thread, last)
         with m.If(self.start | self.advance):

@@ -100,6 +100,7 @@ async def random_geometries(dut: cocotb.handle.SimHandleBase) -> None:
         if threads is not None and threads.left:
             if not seen["start"]:  # otherwise the next kernel's block is there already
                 _check_special(checker, coverage, seen, block, reference)
+                checker.equal("ends_block", seen["ends_block"], int(threads.ends_block))
             _check_walk(checker, coverage, seen, ports.codecs["position"].unpack(seen["position"]), reference)
         reference.clock(seen, block)
 

@@ -195,7 +195,8 @@ def _check_kinds(pipes: tuple[PipeConfig, ...]) -> None:
         raise ConfigError(f"pipes: {', '.join(names)}: every pipe needs a name of its own")
     kinds = [timing_class.pipe for pipe in pipes for timing_class in pipe.timing_classes]
     known = {name for pipe in pipes for name in pipe.classes}
-    if len(known) < len(CLASSES) or kinds != sorted(kinds) or kinds.count(Pipe.MEM) > 1:
+    mixed = any(len({each.pipe for each in pipe.timing_classes}) > 1 for pipe in pipes)
+    if len(known) < len(CLASSES) or mixed or kinds != sorted(kinds) or kinds.count(Pipe.MEM) > 1:
         groups = "; ".join(", ".join(name for name, each in CLASSES.items() if each.pipe is kind) for kind in KINDS)
         raise ConfigError(f"pipes: {', '.join(names) or 'none'}: must have each of these classes: {groups}; pipes with "
                           "classes of the first group come first, then those of the second, then one of the third")

@@ -16,6 +16,9 @@ CARRYING = frozenset({Op.IADD, Op.ISUB, Op.IMAD})
 PREDICATING = CARRYING | {Op.ISETP, Op.FSETP, Op.PLOP3, Op.VOTE}
 """Operations with a predicate result: a carry, or what they test."""
 
+TESTS = frozenset({Op.ISETP, Op.FSETP, Op.PLOP3})
+"""Operations whose only result is a predicate."""
+
 UNGUARDED = frozenset({Op.BAR, Op.MEMBAR, Op.NOP, Op.VOTE})
 SPECIALS = frozenset(range(Special.WARPID + 1)) | {Special.NWARPID, Special.SMID, Special.NSMID}
 READ_ONLY = (Space.CONST, Space.PARAM)
@@ -37,6 +40,7 @@ def refusal(i: Instruction) -> str:
         f"its {i.op.name} takes no guard": i.op in UNGUARDED and i.guarded,
         "its VOTE takes a constant mask": i.op is Op.VOTE and (i.imm_slot != 0 or i.param),
         f"its {i.op.name} has no predicate result": i.op not in PREDICATING | CONTROL and i.pdst != PT,
+        f"its {i.op.name} has no register result": i.op in TESTS and i.dst != RZ,
         "its SHF to the left has no sign": i.op is Op.SHF and i.signed and not i.right,
         f"it has no VOTE {i.vote.name}": i.op is Op.VOTE and i.vote is Vote.POPC,
         f"it has no ISETP {i.cond.name}": i.op is Op.ISETP and i.cond > Cond.GE,

@@ -25,6 +25,8 @@ DECODED = 2
 
 SHARED_LOADS = 64
 SIQ_ENTRIES, SLWQ_ENTRIES, SMRRQ_ENTRIES = 4, 4, 8
+STORED_AFTER = 7
+"""Cycles from the issue of a vector load to the first one in which a word of it may be in its SLDQ."""
 
 MULTIPLY_CYCLES = 3
 """What the host part needs for a product."""

@@ -33,6 +33,9 @@ PREDICTS: Needs = (("renaming", (Renaming.MEM_RA,)),)
 SLOW = tuple(range(1, 4097))
 """Numbers of TFET rows with which there are slow rows."""
 
+REORDERED = ("on", "short_copies", "preexecution")
+"""Hints with which instructions of a warp execute in another order."""
+
 SLOW_ROWS = ("pipes.sp.result_queue=8", "tfet_rows=96")
 """Three quarters of the rows of `small`: a kernel with few registers uses both kinds."""
 
@@ -51,7 +54,7 @@ def _conflicts(name: str, values: tuple[object, ...]) -> tuple[Conflict, ...]:
                  "a bound of coalescing has no banks that take two cycles; use alignment = reg or write"),
         Conflict(name, values, "affine", ("a", "ab", "abm"),
                  "a compact register has no row until it is expanded; use affine = off"),
-        Conflict(name, values, "hints", ("on", "preexecution"),
+        Conflict(name, values, "hints", REORDERED,
                  "they rename registers too, and read them in another order; use hints = off"),
         Conflict(name, values, "issue_ports", (2, 4),
                  "the lists of a bank give one row a cycle; use issue_ports = 1"),
@@ -74,7 +77,7 @@ RENAMING = Mechanism(
                  "an eviction reads the row that a result overwrites; use bank_ports = 1"),
         Conflict("scheduler", ("trws",), "renaming", (Renaming.OFF, Renaming.CMOS_FIRST),
                  "it asks the stall predictor; use renaming = mem_ra"),
-        Conflict("drowsy", tuple(range(1, 65)), "hints", ("on", "preexecution"),
+        Conflict("drowsy", tuple(range(1, 65)), "hints", REORDERED,
                  "a warp that waits for memory executes other instructions; use hints = off"),
     ),
     events=(
