@@ -428,5 +428,5 @@ def test_a_pipe_has_classes_of_one_kind(first: str, second: str) -> None:
     of = {pipe.name: pipe for pipe in small.pipes}
     both = dataclasses.replace(of[first], classes=of[first].classes | of.pop(second).classes)
     pipes = tuple(both if pipe.name == first else pipe for pipe in of.values())
-    with pytest.raises(ConfigError, match="pipes: .*: must have each of these classes: int_add"):
+    with pytest.raises(ConfigError, match=r"pipes: .*: must have each of these classes: int_add"):
         dataclasses.replace(small, pipes=pipes)
