@@ -189,7 +189,7 @@ class IssueUnit(Generic[M]):
             return False
         if any(self._forwardable[resource] > cycle + 1 for resource in micro.writes):
             return False
-        if micro.kind is Kind.VECTOR and self._outruns(cycle):
+        if micro.kind is Kind.VECTOR and self.outruns(cycle):
             return False
         self._sgu_free = cycle + rows
         self._units.access(cycle, micro)
@@ -200,7 +200,7 @@ class IssueUnit(Generic[M]):
         self._issued = Issued(1, micro.pc, 2)
         return True
 
-    def _outruns(self, cycle: int) -> bool:
+    def outruns(self, cycle: int) -> bool:
         """Whether words of a vector load could be stored where the SLU still reads others: the entry that is free is
         that of the last write-back."""
         return len(self._loads) == SLWQ_ENTRIES - 1 and cycle + STORED_AFTER <= self._slu_free

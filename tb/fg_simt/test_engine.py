@@ -23,6 +23,8 @@ from warploom.tb.fg_simt.cleared import cleared
 from warploom.tb.fg_simt.engine_memory import MemoryPorts
 from warploom.tb.fg_simt.engine_shown import Reached, Shown
 from warploom.tb.fg_simt.random_kernels import images
+from warploom.tb.fg_simt.reused_entry import Waiting
+from warploom.tb.fg_simt.reused_entry import contents as reused_entry_image
 from warploom.tb.fg_simt.stopped_stores import Remaining, SlowMemory
 from warploom.tb.fg_simt.stopped_stores import contents as stopped_stores_image
 
@@ -40,7 +42,7 @@ RUNS, KERNELS, CYCLES = 32, 2, 175
 class Lockstep:
     """Hardware and model side by side, each with its own memory."""
 
-    def __init__(self, ports: Ports, contents: Image, reached: Reached | Remaining,
+    def __init__(self, ports: Ports, contents: Image, reached: Reached | Remaining | Waiting,
                  behind: type[IdealMemory] = IdealMemory) -> None:
         self._ports, self._reached = ports, reached
         self._hardware_memory, self._model_memory = behind(contents), behind(contents)
@@ -92,6 +94,14 @@ async def stopped_stores(dut: cocotb.handle.SimHandleBase) -> None:
     assert remaining.cycles, "no row has gone on"
 
 
+@cocotb.test()
+async def reused_entry(dut: cocotb.handle.SimHandleBase) -> None:
+    """A vector load that has the entry of one that the SLU still reads."""
+    waiting = Waiting()
+    assert await Lockstep(Ports(dut), reused_entry_image(), waiting).run(LIMIT), "the engine has not halted"
+    assert waiting.cycles, "no load has waited"
+
+
 def affine_of() -> Affine:
     """The kind of affine execution of the hardware; none unless the environment names it."""
     return Affine(os.environ.get(AFFINE, Affine.OFF))
@@ -130,6 +140,13 @@ def test_random_kernels_of_fewer_lanes(seed: int, affine: Affine, lanes: int) ->
 @pytest.mark.rtl
 def test_stopped_stores(seed: int) -> None:
     _run(seed, Affine.ABM, "stopped_stores")
+
+
+@pytest.mark.long
+@pytest.mark.rtl
+@pytest.mark.parametrize("lanes", [1, 2])
+def test_reused_entry(seed: int, lanes: int) -> None:
+    _run(seed, Affine.ABM, "reused_entry", lanes=lanes)
 
 
 @pytest.mark.rtl
