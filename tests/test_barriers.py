@@ -346,6 +346,18 @@ def test_an_early_return_in_ptx(body):
         execute(program, dataclasses.replace(launch, strict_barriers=True))
 
 
+@pytest.mark.parametrize("inner", [
+    "@%p1 bra R;", "L: @%p1 bra R; add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 3; @%p2 bra L;"],
+    ids=["at once", "from a loop"])
+def test_an_early_return_in_one_side_of_a_branch(inner):
+    """Of the odd threads those below 40 return; the others meet the even ones before the barrier."""
+    body = f"and.b32 %r4, %r1, 1; setp.eq.u32 %p2, %r4, 0; @%p2 bra J; {inner} J: {AFTER} R: ret;"
+    launch = Launch((1, 1, 1), (100, 1, 1), (Buffer("out", np.zeros(100, np.uint32)),))
+    execution = execute(compile_ptx(PTX.format(body), "k.ptx"), launch)
+    assert execution.buffers["out"].tolist() == [80, 0] * 20 + [80] * 60
+    simulate(SMALL, execution.trace, check=True)
+
+
 def test_a_kernel_that_returns_early():
     execution = run(load(FIXTURES / "early.toml"), SMALL).execution
     blocks = np.split(execution.buffers["in"][:300], [128, 256])

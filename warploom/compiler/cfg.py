@@ -1,10 +1,11 @@
 """Control-flow graph of a lowered kernel: basic blocks, immediate post-dominators, loops.
 
 A guarded EXIT does not end a block: the lanes that take it have ended, and other lanes do not wait for them at a join.
+Nor do they wait for lanes that a guarded branch leads to an EXIT, unless all lanes leave so.
 No lane waits for a lane that traps either, so a block with an unguarded TRAP does not count as a path to the exit.
 """
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -29,6 +30,11 @@ class Block:
     def branch(self) -> Node | None:
         """The BRA at the end, if there is one."""
         return self.nodes[-1] if self.nodes and self.nodes[-1].op is Op.BRA else None
+
+    @property
+    def leaves(self) -> bool:
+        """Whether it is an EXIT and nothing else."""
+        return [(node.op, node.guard) for node in self.nodes] == [(Op.EXIT, None)]
 
 
 class ControlFlow:
@@ -58,12 +64,19 @@ class ControlFlow:
 
     @cached_property
     def postdominators(self) -> dict[int, int]:
-        """Immediate post-dominator of each block from which the exit can be reached; `EXIT_BLOCK` for the exit."""
+        """Immediate post-dominator of each block from which the exit can be reached; `EXIT_BLOCK` for the exit. A
+        guarded branch to an EXIT is no path, like a guarded EXIT, but for blocks that have no other one."""
+        leaving = {index for index, block in enumerate(self.blocks) if block.leaves}
+        return self._postdominators(set()) | self._postdominators(leaving)
+
+    def _postdominators(self, leaving: Container[int]) -> dict[int, int]:
+        """The same, if guarded branches to the blocks `leaving` are no paths."""
         end = len(self.blocks)
         backward: list[list[int]] = [[] for _ in range(end + 1)]
         for index, block in enumerate(self.blocks):
             if not any(node.op is Op.TRAP and node.guard is None for node in block.nodes):
-                for successor in block.successors or (end,):
+                others = [successor for successor in block.successors if successor not in leaving]
+                for successor in others or block.successors or (end,):
                     backward[successor].append(index)
         found = immediate_dominators(backward, end)
         return {block: EXIT_BLOCK if nearest == end else nearest for block, nearest in found.items()}
