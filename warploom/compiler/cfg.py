@@ -1,7 +1,7 @@
 """Control-flow graph of a lowered kernel: basic blocks, immediate post-dominators, loops.
 
 A guarded EXIT does not end a block: the lanes that take it have ended, and other lanes do not wait for them at a join.
-Nor do they wait for lanes that a guarded branch leads to an EXIT, unless all lanes leave so.
+Nor do they wait for lanes that a guarded branch leads to an EXIT, where that would move the join of another branch.
 No lane waits for a lane that traps either, so a block with an unguarded TRAP does not count as a path to the exit.
 """
 
@@ -64,10 +64,17 @@ class ControlFlow:
 
     @cached_property
     def postdominators(self) -> dict[int, int]:
-        """Immediate post-dominator of each block from which the exit can be reached; `EXIT_BLOCK` for the exit. A
-        guarded branch to an EXIT is no path, like a guarded EXIT, but for blocks that have no other one."""
+        """Immediate post-dominator of each block from which the exit can be reached; `EXIT_BLOCK` for the exit.
+
+        A guarded branch to an EXIT is a path like any other, unless it would move the join of another branch: then it
+        is none, like a guarded EXIT, but for blocks that have no other one.
+        """
         leaving = {index for index, block in enumerate(self.blocks) if block.leaves}
-        return self._postdominators(set()) | self._postdominators(leaving)
+        joins = self._postdominators(set())
+        without = joins | self._postdominators(leaving)
+        moved = {index for index, join in joins.items() if join != without[index]}
+        others = {index for index, block in enumerate(self.blocks) if leaving.isdisjoint(block.successors)}
+        return without if moved & others else joins
 
     def _postdominators(self, leaving: Container[int]) -> dict[int, int]:
         """The same, if guarded branches to the blocks `leaving` are no paths."""
