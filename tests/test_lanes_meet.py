@@ -85,6 +85,28 @@ def test_a_guard(instruction):
     assert (line, thread) == (8, 8) and lane == (2 if "shfl" in instruction else 0)
 
 
+@pytest.mark.parametrize("mask", ["0xff", "%r3", "%r4"])
+def test_a_shuffle_of_a_part_of_the_warp_reads_lanes_outside_its_mask(mask):
+    """As the last step of a sum over a block does: what it gets from them is not defined, and not used."""
+    masks = "mov.u32 %r3, 0xff; vote.sync.ballot.b32 %r4, %p1, -1;"
+    last = run(f"{masks} @!%p1 bra S; shfl.sync.down.b32 %r2, %r1, 4, 31, {mask}; S:")
+    assert last[:4] == [4, 5, 6, 7] and last[8:] == [77] * 24
+
+
+@pytest.mark.parametrize("mask", ["0x1ff", "%r3"])
+def test_all_lanes_in_the_mask_of_a_shuffle_have_to_come(mask):
+    _, thread, lane = refused(f"or.b32 %r3, %r1, 0x1f8; @!%p1 bra S; shfl.sync.idx.b32 %r2, %r1, 0, 31, {mask}; S:")
+    assert (thread, lane) == (0, 8)
+
+
+def test_a_mask_of_all_lanes_costs_a_shuffle_nothing():
+    def instructions(mask: str) -> int:
+        shuffle = f"mov.u32 %r3, -1; mov.u32 %r4, %r3; shfl.sync.idx.b32 %r2, %r1, 3, 31, {mask};"
+        return len(compile_ptx(PTX.format(shuffle), "k.ptx").instructions)
+
+    assert instructions("%r4") == instructions("-1") == instructions("0xff") - 1
+
+
 def test_a_shuffle_without_a_source_needs_only_its_own_lane():
     shuffle = "shfl.sync.down.b32 %r2, %r1, 31, 31, -1;"
     assert run(f"@%p1 bra S; {shuffle} S:") == [77] * 8 + [*range(8, 32)]

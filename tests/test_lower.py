@@ -201,6 +201,17 @@ def test_barrier_number_through_a_register():
     assert [(node.op.name, node.imm) for node in nodes(function)] == [("BAR", 3), ("EXIT", 0)]
 
 
+def test_thread_counts_come_through_copies():
+    function = lowered("mov.u32 %r1, 64;", "mov.u32 %r2, %r1;", "bar.sync 0, %r2;", "barrier.sync 0, %r1;")
+    assert [(node.op.name, node.modifiers, node.src) for node in nodes(function)] == [
+        ("BAR", {"count": 64}, [None] * 3), ("BAR", {"count": 64}, [None] * 3), ("EXIT", {}, [None] * 3)]
+
+
+def test_copies_in_a_circle_are_no_constant():
+    with pytest.raises(PtxError, match="the barrier number must be a constant"):
+        lowered("mov.u32 %r1, %r2;", "mov.u32 %r2, %r1;", "bar.sync %r1;")
+
+
 def test_halfword_swap_is_a_loop():
     """Guarded lanes only: the others jump over the loop, so no register of it is live before it."""
     function = lowered("@%p1 atom.shared.cas.b16 %h0, [%r1], %h1, %h2;", keep="%h0")
@@ -243,6 +254,7 @@ ERRORS = [
     ("bar.sync 16;", "the barrier number must be a constant from 0 to 15"),
     ("bar.sync 0, 48;", "the thread count must be a constant multiple of 32, up to 1024"),
     ("barrier.red.popc.u32 %r0, 0, 2048, %p0;", "the thread count must be a constant multiple of 32, up to 1024"),
+    ("barrier.red.and.pred %p1, 0, %r1, %p0;", "the thread count must be a constant multiple of 32, up to 1024"),
     ("bar.sync 0, %r1;", "the thread count must be a constant multiple of 32, up to 1024"),
     ("bar.arrive 0, 64;", "one of .sync is required; supported: .sync and .red"),
     ("lop3.b32 %r0, %r1, %r2, %r3, %r4;", "the table must be a constant"),

@@ -44,7 +44,8 @@ def lower(kernel: ptx.Kernel, *, optimise: bool = True) -> Function:
         function.body.append(Node(Op.EXIT, line=kernel.body[-1].line if kernel.body else kernel.line))
     if optimise:
         simplify(function)
-    lower_control.place_barrier_numbers(function)
+    lower_control.place_barriers(function)
+    lower_warp.check_members(function)
     return function
 
 

@@ -1,11 +1,15 @@
 """Branches, exits, barriers and fences."""
 
+from collections.abc import Callable
+from typing import NoReturn
+
 from warploom.arch.errors import PtxError
 from warploom.arch.isa import Op
 from warploom.arch.modifiers import Vote
 from warploom.compiler import ptx
 from warploom.compiler.emitter import Emitter, known
 from warploom.compiler.ir import Function, Node, Operand, VirtualRegister
+from warploom.compiler.origins import Origins
 from warploom.compiler.registry import NO_TYPE, lowers
 
 BARRIERS = 16
@@ -41,43 +45,44 @@ def trap(e: Emitter) -> None:
     e.emit(Op.TRAP, None)
 
 
-def _count(e: Emitter, given: list[ptx.Operand]) -> int:
-    """The thread count of a barrier; 0 for the whole block."""
+def _count(e: Emitter, given: list[ptx.Operand]) -> tuple[int, tuple[Operand, ...]]:
+    """The thread count of a barrier if it is known, else the operand: see `place_barriers`. 0 is the whole block."""
     if not given:
-        return 0
-    value = known(e.word(given[0], "u32"))
-    if value is None or value > MAX_COUNT or value % 32:
-        e.fail(f"the thread count must be a constant multiple of 32, up to {MAX_COUNT}")
-    return value
+        return 0, ()
+    operand = e.word(given[0], "u32")
+    return (0, (operand,)) if isinstance(operand, VirtualRegister) else (_checked(known(operand), e.fail), ())
 
 
-def place_barrier_numbers(function: Function) -> None:
-    """Move barrier numbers, which lowering leaves in operand slot 0, to the nodes' `imm`.
+def _checked(count: int | None, fail: Callable[[str], NoReturn]) -> int:
+    """A thread count that a barrier can have."""
+    if count is None or count > MAX_COUNT or count % 32:
+        fail(f"the thread count must be a constant multiple of 32, up to {MAX_COUNT}")
+    return count
 
-    A number may come through copies, for example as an argument of an inlined function. Raises `PtxError` for a number
-    that is not constant or too large.
+
+def place_barriers(function: Function) -> None:
+    """Move what barriers have in operand slots to fields: the number, which lowering leaves in slot 0, to `imm`, and a
+    thread count from slot 1 to `count`.
+
+    Both may come through copies, for example as arguments of an inlined function. Raises `PtxError` for those that are
+    not constant or too large.
     """
-    nodes = [item for item in function.body if isinstance(item, Node)]
-    makers: dict[Operand, list[Node]] = {}
-    for node in nodes:
-        makers.setdefault(node.dst, []).append(node)
-    for node in nodes:
-        if node.op in (Op.BAR, Op.BARRED):
-            number = known(_origin(node.src[0], makers))
-            if number is None or number >= BARRIERS:
-                raise PtxError(f"the barrier number must be a constant from 0 to {BARRIERS - 1}",
-                               file=function.kernel.file, line=node.line)
-            node.imm, node.src[0] = number, None
+    origins = Origins(function)
+    for node in function.body:
+        if isinstance(node, Node) and node.op in (Op.BAR, Op.BARRED):
+            _place_barrier(node, function, origins)
 
 
-def _origin(operand: Operand, makers: dict[Operand, list[Node]]) -> Operand:
-    """The source of a chain of copies, each the only write of its register."""
-    while isinstance(operand, VirtualRegister):
-        found = makers.get(operand, ())
-        if len(found) != 1 or found[0].op is not Op.MOV:
-            return operand
-        operand = found[0].src[0]
-    return operand
+def _place_barrier(node: Node, function: Function, origins: Origins) -> None:
+    def fail(what: str) -> NoReturn:
+        raise PtxError(what, file=function.kernel.file, line=node.line)
+
+    number, count = map(origins.constant, node.src[:2])
+    if number is None or number >= BARRIERS:
+        fail(f"the barrier number must be a constant from 0 to {BARRIERS - 1}")
+    if node.src[1] is not None and (found := _checked(count, fail)):
+        node.modifiers["count"] = found
+    node.imm, node.src[:2] = number, (None, None)
 
 
 @lowers("bar", "barrier", types=NO_TYPE, supports=f"{BARRIER_FORMS}; bar.warp.sync")
@@ -91,8 +96,9 @@ def barrier(e: Emitter) -> None:
     e.flag("cta")
     e.flag("aligned")
     e.choose({"sync": True})
-    number, *count = e.operands(1, 2)
-    e.emit(Op.BAR, None, e.word(number, "u32"), count=_count(e, count))
+    number, *given = e.operands(1, 2)
+    count, rest = _count(e, given)
+    e.emit(Op.BAR, None, e.word(number, "u32"), *rest, count=count)
 
 
 @lowers("bar", "barrier", types=("u32", "pred"), supports=f"{BARRIER_FORMS}; bar.warp.sync")
@@ -103,10 +109,11 @@ def barrier_reduce(e: Emitter) -> None:
     e.choose({"red": True})
     is_count = e.type == "u32"
     mode = e.choose({"popc": Vote.POPC} if is_count else {"and": Vote.ALL, "or": Vote.ANY})
-    d, number, *count, p = e.operands(3, 4)
+    d, number, *given, p = e.operands(3, 4)
     dst = e.destination(d, e.type)[0]
-    e.emit(Op.BARRED, dst if is_count else None, e.word(number, "u32"), pdst=None if is_count else dst,
-           psrc=e.predicate(p), count=_count(e, count), vote=mode)
+    count, rest = _count(e, given)
+    e.emit(Op.BARRED, dst if is_count else None, e.word(number, "u32"), *rest, pdst=None if is_count else dst,
+           psrc=e.predicate(p), count=count, vote=mode)
 
 
 @lowers("membar", "fence", types=NO_TYPE, supports=".cta, .gl, .gpu, .sys, .sc, .acq_rel, .acquire, .release")

@@ -1,14 +1,14 @@
 """Instructions that read other lanes: vote, shfl, match, redux, activemask, elect.
 
-They see the lanes that execute them together. The membership mask of shfl is not encoded: the lanes that it reads are
-known.
+They see the lanes that execute them together. The membership mask of shfl is not encoded: see `check_members`.
 """
 
 from warploom.arch.isa import Op
 from warploom.arch.modifiers import Atom, Cond, DType, Shuffle, Special, Vote
 from warploom.compiler import ptx
 from warploom.compiler.emitter import SINK, Emitter, Target, constant
-from warploom.compiler.ir import VirtualRegister
+from warploom.compiler.ir import Function, Label, Node, VirtualRegister
+from warploom.compiler.origins import Origins
 from warploom.compiler.registry import lowers
 
 FULL = ptx.Immediate("int", 0xFFFFFFFF)
@@ -50,9 +50,30 @@ def shuffle(e: Emitter) -> None:
     """shfl: value and whether the source lane was in range."""
     mode = e.choose({mode.name.lower(): mode for mode in Shuffle})
     sync, (d, *sources) = _operands(e, 4)
-    a, b, c = (e.word(o, t) for o, t in zip(sources[:3], (e.type, "b32", "b32"), strict=True))
+    a, b, c, members = (e.word(o, t) for o, t in zip(sources, (e.type, "b32", "b32", "b32"), strict=True))
     (dst,), in_range = _pair(e, d, e.type)
+    if sync:
+        e.emit(Op.VOTE, None, members, vote=Vote.ALL, sync=True)
     e.emit(Op.SHFL, dst, a, b, c, pdst=in_range, shuffle=mode, sync=sync)
+
+
+def check_members(function: Function) -> None:
+    """Check the mask of each shfl.sync once: lowering puts a vote without a result before it, for which the lanes in
+    the mask have to meet. If the mask has all lanes, the shuffle itself names the ones that have to be there, and the
+    vote is removed. If it has not, the shuffle may read lanes that are elsewhere, as PTX lets it."""
+    origins, kept = Origins(function), list[Node | Label]()
+    vote: int  # of the last vote: its place in `kept`
+    members: int | None  # and its mask, if that is constant
+    for item in function.body:
+        if isinstance(item, Node) and item.op is Op.VOTE:
+            vote, members = len(kept), origins.constant(item.src[0])
+        elif isinstance(item, Node) and item.op is Op.SHFL and item.modifiers.get("sync"):
+            if members == FULL.value:
+                del kept[vote]
+            else:
+                del item.modifiers["sync"]
+        kept.append(item)
+    function.body = kept
 
 
 @lowers("match", types=("b32", "b64"), supports=".any.sync and .all.sync of .b32 and .b64")
