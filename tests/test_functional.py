@@ -243,6 +243,16 @@ def test_special_registers():
             assert got == [f(thread, block) & 0xFFFFFFFF for f in values.values()]
 
 
+def test_clocks_count_warp_instructions():
+    asm = Assembler()
+    for register, special in enumerate([Special.CLOCK_LO, Special.CLOCK_HI, Special.GLOBALTIMER_LO]):
+        asm.op(Op.S2R, register, special=special)
+        asm.op(Op.NOP)
+    asm.op(Op.EXIT)
+    registers = execute(asm.program(), Launch((1, 1, 1), (32, 1, 1))).final_registers(0, 0)
+    assert registers[:3, 5].tolist() == [0, 0, 4]
+
+
 def test_long_arithmetic_goes_through_latch_and_high():
     asm = Assembler()
     asm.op(Op.MOV, 0, Param(0))

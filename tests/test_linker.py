@@ -308,6 +308,11 @@ def test_module_memory_holds_every_variable_in_order() -> None:
         assert linked.constants == np.array([7, 8, 9, 0, 10, 0, 0, 0], "u2").tobytes()
 
 
+def test_generic_is_also_a_name() -> None:
+    linked = kernel("ret;", ".const .b32 generic; .global .u64 p[2] = {generic (generic), generic+4};")
+    assert linked.globals == np.array([CONST_WINDOW, 4], "u8").tobytes()
+
+
 def test_shared_memory_static_then_dynamic() -> None:
     static = ".shared .b8 s[5]; .shared .align 8 .b8 t[4]; .shared .b8 unused[64];"
     dynamic = ".extern .shared .align 16 .b8 x[]; .extern .shared .b32 y[];"

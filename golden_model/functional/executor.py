@@ -15,6 +15,7 @@ import numpy as np
 from warploom.arch.errors import ExecutionError, LaunchError
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.launch import Launch
+from warploom.arch.modifiers import Special
 from warploom.arch.program import Program
 from warploom.golden_model.functional.barriers import BLOCKED, Barriers
 from warploom.golden_model.functional.memory import Memory
@@ -35,6 +36,9 @@ PATIENCE = 32
 """After this many basic blocks, the group that has waited longest goes first."""
 
 ENDS_BLOCK = frozenset({Op.BRA, Op.EXIT, Op.BAR, Op.BARRED})
+
+CLOCKS = frozenset({Special.CLOCK_LO, Special.GLOBALTIMER_LO})
+"""Clocks advance between basic blocks, so a read begins one. The high word is read behind the low one, of one time."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,8 @@ def basic_block_ends(program: tuple[Instruction, ...]) -> list[int]:
             leaders |= {i.imm, i.reconverge}
         if i.op in ENDS_BLOCK:
             leaders.add(pc + 1)
+        if i.op is Op.S2R and i.special in CLOCKS:
+            leaders.add(pc)
     ends, end = [0] * len(program), len(program)
     for pc in range(len(program) - 1, -1, -1):
         ends[pc] = end

@@ -48,7 +48,8 @@ def _data(parameter: Parameter, value: Value) -> bytes:
     if isinstance(value, np.ndarray | np.generic | bytes):
         return _bytes(parameter, value)
     if floating and isinstance(value, int | float):
-        data = np.array(value, _FLOATS[size])
+        with np.errstate(over="ignore"):
+            data = np.array(value, _FLOATS[size])
         if math.isfinite(value) and not np.isfinite(data):
             raise ValueError("out of range")
         return data.tobytes()

@@ -174,7 +174,7 @@ class Gpu:
     def _launch(self, kernel: Kernel, geometry: Geometry, arguments: Sequence[Value]) -> Launch:
         """The launch with all of this GPU's memory."""
         program, symbols = kernel.program, kernel.module.symbols(kernel.program)
-        if both := self._memory.names & {symbol.name for symbol in symbols}:
+        if both := self._memory.names & {variable.name for variable in program.module}:
             raise LaunchError(f"{program.name}: {min(both)} names an array and a variable of the module: give the "
                               "array another name")
         return Launch(
