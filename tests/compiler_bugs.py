@@ -137,7 +137,7 @@ FLOW = (
         "place[source.number] >> 1 == place[node.dst.number] >> 1", "copies between the halves of a pair"),
     Bug("cfg:_link", "last.op in (Op.BRA, Op.EXIT) and last.guard is None", "last.op in (Op.BRA, Op.EXIT)",
         "code behind a guarded branch is unreachable"),
-    Bug("cfg:ControlFlow._postdominators", "others or block.successors or (end,)", "others[-1:] or (end,)",
+    Bug("cfg:ControlFlow._postdominators", "paths[index] or (end,)", "paths[index][-1:] or (end,)",
         "lanes meet where only one side comes"),
     Bug("cfg:_split", "if blocks[-1].nodes:", "if len(blocks[-1].nodes) > 1:", "a label joins the block before it"),
     Bug("emit:_instruction", "psrc_not=node.psrc_not", "psrc_not=False", "inverted predicate operands"),

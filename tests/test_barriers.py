@@ -346,16 +346,35 @@ def test_an_early_return_in_ptx(body):
         execute(program, dataclasses.replace(launch, strict_barriers=True))
 
 
-@pytest.mark.parametrize("inner", [
-    "@%p1 bra R;", "L: @%p1 bra R; add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 3; @%p2 bra L;"],
-    ids=["at once", "from a loop"])
-def test_an_early_return_in_one_side_of_a_branch(inner):
+@pytest.mark.parametrize(("inner", "result"), [
+    ("@%p1 bra R;", 0), ("L: @%p1 bra R; add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 3; @%p2 bra L;", 0),
+    (f"@!%p1 bra J; {BEFORE} ret;", 7),
+    (f"@%p1 bra A; add.u32 %r5, %r1, 1; @!%p1 bra J; A: {BEFORE} bra.uni R;", 7)],
+    ids=["at once", "from a loop", "after work", "after work of several returns"])
+def test_an_early_return_in_one_side_of_a_branch(inner, result):
     """Of the odd threads those below 40 return; the others meet the even ones before the barrier."""
     body = f"and.b32 %r4, %r1, 1; setp.eq.u32 %p2, %r4, 0; @%p2 bra J; {inner} J: {AFTER} R: ret;"
     launch = Launch((1, 1, 1), (100, 1, 1), (Buffer("out", np.zeros(100, np.uint32)),))
     execution = execute(compile_ptx(PTX.format(body), "k.ptx"), launch)
-    assert execution.buffers["out"].tolist() == [80, 0] * 20 + [80] * 60
+    assert execution.buffers["out"].tolist() == [80, result] * 20 + [80] * 60
     simulate(SMALL, execution.trace, check=True)
+
+
+def test_a_loop_that_only_returns_leave():
+    """Its threads leave it in turn, and the others meet at each barrier."""
+    body = """mov.u32 %r2, 0; L: and.b32 %r4, %r1, 1; setp.eq.u32 %p2, %r4, 1; @%p2 bra A; add.u32 %r2, %r2, 1;
+        st.global.u32 [%rd3], %r2; add.u32 %r2, %r2, 1; A: bar.sync 0; st.global.u32 [%rd3], %r2; shr.u32 %r5, %r1, 2;
+        setp.ge.u32 %p2, %r2, %r5; @%p2 ret; add.u32 %r2, %r2, 1; bra L;"""
+    launch = Launch((1, 1, 1), (64, 1, 1), (Buffer("out", np.zeros(64, np.uint32)),))
+    execution = execute(compile_ptx(PTX.format(body), "k.ptx"), launch)
+
+    def last(thread: int) -> int:
+        step, value = (1, 0) if thread % 2 else (3, 2)
+        while value < thread // 4:
+            value += step
+        return value
+
+    assert execution.buffers["out"].tolist() == [last(thread) for thread in range(64)]
 
 
 def test_a_kernel_that_returns_early():

@@ -17,13 +17,13 @@ P = VirtualRegister(0, RegisterClass.PREDICATE)
 
 def body(text: str) -> list[Node | Label]:
     """A body in short hand: ``A:`` a label, ``>A`` a branch, ``?A`` a guarded branch, ``.`` a node, ``x`` exit,
-    ``?x`` a guarded exit, ``!`` a trap."""
+    ``?x`` a guarded exit, ``b`` a barrier, ``!`` a trap."""
     made: list[Node | Label] = []
     for word in text.split():
         if word.endswith(":"):
             made.append(Label(word[:-1]))
-        elif word in ".!x?x":
-            op = {".": Op.ISETP, "!": Op.TRAP}.get(word, Op.EXIT)
+        elif word in ".!bx?x":
+            op = {".": Op.ISETP, "!": Op.TRAP, "b": Op.BAR}.get(word, Op.EXIT)
             made.append(Node(op, guard=P if word == "?x" else None, pdst=P if word == "." else None))
         else:
             made.append(Node(Op.BRA, target=word[1:], guard=P if word[0] == "?" else None))
@@ -63,14 +63,24 @@ def test_guarded_exit_does_not_move_the_join():
     assert branches(". ?A . ?x . A: . x") == [(5, 5, False)]
 
 
-def test_a_guarded_branch_to_an_exit_does_not_move_the_join():
-    assert branches(". ?A . ?X . A: . X: x") == [(5, 5, False), (6, 4, False)]
-    assert branches(". ?X . ?X . X: x") == [(5, 5, False), (5, 5, False)], "no other join moves"
-    assert branches(". ?B . ?X . B: . ?X . X: x") == [(5, 5, False), (8, 4, False), (8, 7, False)]
+def test_a_loop_that_only_a_guarded_exit_leaves():
+    assert branches(". A: . ?B . B: . ?x >A") == [(4, 4, False)]
 
 
-def test_a_loop_that_only_a_branch_to_an_exit_leaves():
-    assert branches(". A: . ?B . B: . ?X >A X: x") == [(4, 4, False), (7, 7, True)]
+def test_who_can_meet_no_more_does_not_move_the_join():
+    assert branches(". ?A . ?X . A: b . X: x") == [(5, 5, False), (7, 4, False)]
+    assert branches(". ?A . ?B . x B: . A: b x") == [(7, 7, False), (6, 6, False)], "a return after work"
+    assert branches(". ?A . ?X . A: . ?X b x X: . x") == [(5, 5, False), (9, 4, False), (9, 7, False)], "one return"
+
+
+def test_the_join_stays_where_no_other_moves():
+    assert branches(". ?X . ?X . b X: x") == [(6, 6, False), (6, 6, False)], "returns before a barrier"
+    assert branches(". ?A . ?X . A: . X: x") == [(5, 6, False), (6, 6, False)], "nothing to meet for"
+
+
+def test_a_loop_with_a_barrier_ends_for_who_meets_no_more():
+    assert branches(". A: b . ?B . B: ?A . x") == [(5, 5, False), (1, 6, False)]
+    assert branches(". A: ?B . ?X . B: b ?A . X: x") == [(5, 5, False), (8, 4, True), (1, 7, False)], "and inside"
 
 
 def test_no_lane_waits_for_a_trapping_one():
@@ -97,13 +107,17 @@ def test_endless_loop():
 @given(functions(values=4, length=4))
 def test_postdominators_by_deleting_blocks(function: Function):
     """A block post-dominates another if without it the exit cannot be reached; all others post-dominate the nearest.
-    Guarded branches to an EXIT are no edges if that changes the post-dominator of a block without one, but where the
-    exit cannot be reached without them."""
+    Edges behind which there is no barrier are none, beside one behind which there is one and which is no back edge, if
+    that changes the post-dominator of another block, and where the exit can be reached without them."""
     flow = ControlFlow(function.body)
+    for block in flow.blocks[::3]:
+        block.nodes.insert(0, Node(Op.BAR))
     whole = nx.DiGraph((i, s) for i, block in enumerate(flow.blocks) for s in block.successors or [EXIT_BLOCK])
-    lasting = nx.restricted_view(whole, [], [
-        (i, s) for i, block in enumerate(flow.blocks) for s in block.successors
-        if flow.blocks[s].leaves and not all(flow.blocks[other].leaves for other in block.successors)])
+    meets = {i for i in range(len(flow.blocks)) if any(nx.has_path(whole, i, j) for j in range(0, len(flow.blocks), 3))}
+    dominated = {i: d for i, d in nx.immediate_dominators(whole, 0).items() if i != d}
+    dropped = [
+        (i, s) for i, block in enumerate(flow.blocks) for s in set(block.successors) - meets
+        if meets & set(block.successors) and not any(dominates(dominated, i, s) for s in block.successors)]
 
     def nearest(graph: nx.DiGraph, block: int) -> int:
         def needs(block: int, other: int) -> bool:
@@ -113,11 +127,17 @@ def test_postdominators_by_deleting_blocks(function: Function):
         return next(found for found in others if all(other == found or needs(found, other) for other in others))
 
     joins = {block: nearest(whole, block) for block in flow.postdominators}
-    without = {block: nearest(lasting, block) if nx.has_path(lasting, block, EXIT_BLOCK) else join
-               for block, join in joins.items()}
-    moved = any(join != without[block] and not any(flow.blocks[s].leaves for s in flow.blocks[block].successors)
-                for block, join in joins.items())
-    assert flow.postdominators == (without if moved else joins)
+    lasting = nx.restricted_view(whole, [], dropped)
+    moved = {block: nearest(lasting, block) for block in joins if nx.has_path(lasting, block, EXIT_BLOCK)}
+    others = [block for block in moved if joins[block] != moved[block] and block not in dict(dropped)]
+    assert flow.postdominators == (joins | moved if others else joins)
+
+
+def dominates(dominators: dict[int, int], block: int, header: int) -> bool:
+    """Whether a header is a block or dominates it."""
+    while block != header and block in dominators:
+        block = dominators[block]
+    return block == header
 
 
 @settings(max_examples=200)

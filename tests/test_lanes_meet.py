@@ -74,6 +74,22 @@ def test_lanes_that_have_exited_are_not_waited_for(instruction, leaves):
     assert len(set(run(leaves + instruction.format(lane=20, mask=-1))[8:])) == 1
 
 
+EARLY = {
+    "first": "@!%p1 bra S; {work} ret; S: {instruction}",
+    "out of the way": "@%p1 bra S; {instruction} bra.uni J; S: {work} ret; J:",
+    "in one side": "and.b32 %r4, %r1, 1; setp.eq.u32 %p3, %r4, 1; @%p3 bra S; @%p1 bra E; add.u32 %r4, %r4, 7; "
+                   "bra.uni S; E: {work} ret; S: {instruction}",
+}
+
+
+@pytest.mark.parametrize("instruction", INSTRUCTIONS.values(), ids=INSTRUCTIONS)
+@pytest.mark.parametrize("early", EARLY.values(), ids=EARLY)
+def test_lanes_that_will_exit_do_so_first(instruction, early):
+    work = "mov.u32 %r5, 5; st.global.u32 [%rd3], %r5; add.u32 %r5, %r5, 1; st.global.u32 [%rd3], %r5;"
+    found = run(early.format(work=work, instruction=instruction.format(lane=20, mask=-1)))
+    assert found[:8:2] == [6] * 4 and len(set(found[8:])) == 1
+
+
 @pytest.mark.parametrize("instruction", INSTRUCTIONS.values(), ids=INSTRUCTIONS)
 def test_lanes_that_were_never_there(instruction):
     assert len(run(instruction.format(lane=4, mask=-1), threads=12)) == 12

@@ -1,17 +1,19 @@
 """Control-flow graph of a lowered kernel: basic blocks, immediate post-dominators, loops.
 
 A guarded EXIT does not end a block: the lanes that take it have ended, and other lanes do not wait for them at a join.
-Nor do they wait for lanes that a guarded branch leads to an EXIT, where that would move the join of another branch.
+Nor do they wait at a barrier for lanes that cannot reach one.
 No lane waits for a lane that traps either, so a block with an unguarded TRAP does not count as a path to the exit.
 """
 
-from collections.abc import Container, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from warploom.arch.isa import Op
 from warploom.compiler.dominators import Forest, immediate_dominators, postorder, reversed_edges
 from warploom.compiler.ir import Label, Node
+
+_BARRIERS = (Op.BAR, Op.BARRED)
 
 EXIT_BLOCK = -1
 """The virtual block after every EXIT, as an immediate post-dominator."""
@@ -30,11 +32,6 @@ class Block:
     def branch(self) -> Node | None:
         """The BRA at the end, if there is one."""
         return self.nodes[-1] if self.nodes and self.nodes[-1].op is Op.BRA else None
-
-    @property
-    def leaves(self) -> bool:
-        """Whether it is an EXIT and nothing else."""
-        return [(node.op, node.guard) for node in self.nodes] == [(Op.EXIT, None)]
 
 
 class ControlFlow:
@@ -66,27 +63,39 @@ class ControlFlow:
     def postdominators(self) -> dict[int, int]:
         """Immediate post-dominator of each block from which the exit can be reached; `EXIT_BLOCK` for the exit.
 
-        A guarded branch to an EXIT is a path like any other, unless it would move the join of another branch: then it
-        is none, like a guarded EXIT, but for blocks that have no other one.
+        A guarded EXIT is a path to the exit only where there is no other. Where that moves the join of a branch both of
+        whose sides are `_paths`, only these are paths, as far as the exit can be reached by them.
         """
-        leaving = {index for index, block in enumerate(self.blocks) if block.leaves}
-        joins = self._postdominators(set())
-        without = joins | self._postdominators(leaving)
-        moved = {index for index, join in joins.items() if join != without[index]}
-        others = {index for index, block in enumerate(self.blocks) if leaving.isdisjoint(block.successors)}
-        return without if moved & others else joins
+        successors = [block.successors for block in self.blocks]
+        joins = self._postdominators(successors, guarded=True) | self._postdominators(successors)
+        meeting = joins | self._postdominators(self._paths)
+        moved = (index for index, join in joins.items() if join != meeting[index])
+        return meeting if any(self._paths[index] == successors[index] for index in moved) else joins
 
-    def _postdominators(self, leaving: Container[int]) -> dict[int, int]:
-        """The same, if guarded branches to the blocks `leaving` are no paths."""
+    def _postdominators(self, paths: Sequence[Sequence[int]], *, guarded: bool = False) -> dict[int, int]:
+        """The same, by the successors `paths`, and by guarded EXITs if `guarded`."""
         end = len(self.blocks)
         backward: list[list[int]] = [[] for _ in range(end + 1)]
         for index, block in enumerate(self.blocks):
-            if not any(node.op is Op.TRAP and node.guard is None for node in block.nodes):
-                others = [successor for successor in block.successors if successor not in leaving]
-                for successor in others or block.successors or (end,):
-                    backward[successor].append(index)
+            if any(node.op is Op.TRAP and node.guard is None for node in block.nodes):
+                continue
+            exits = guarded and any(node.op is Op.EXIT for node in block.nodes)
+            for successor in (*paths[index], end) if exits else paths[index] or (end,):
+                backward[successor].append(index)
         found = immediate_dominators(backward, end)
         return {block: EXIT_BLOCK if nearest == end else nearest for block, nearest in found.items()}
+
+    @cached_property
+    def _paths(self) -> list[tuple[int, ...]]:
+        """The successors of each block without those behind which no lanes meet, if behind the other one some do: who
+        meets need not wait for lanes that go there. The end of a loop keeps both."""
+        towards = set(_reached(self._meetings, self.predecessors))
+        paths = []
+        for index, block in enumerate(self.blocks):
+            left = tuple(successor for successor in block.successors if successor in towards)
+            is_tail = any(self._dominators.below(index, successor) for successor in block.successors)
+            paths.append(block.successors if is_tail or not left else left)
+        return paths
 
     @cached_property
     def _dominators(self) -> Forest:
@@ -128,7 +137,7 @@ class ControlFlow:
 
     def taken_first(self, index: int) -> bool:
         """True if the branch at the end of a block leaves the innermost loop and its fall-through does not, or if it
-        skips barriers on the path of the fall-through.
+        skips barriers, or other instructions for which lanes have to meet, on the path of the fall-through.
 
         The lanes that stay may wait for an action of the side that leaves. A barrier does not wait for lanes that have
         exited, but lanes that will exit without reaching it must exit first.
@@ -143,22 +152,16 @@ class ControlFlow:
         return taken != meet and not self._waits(taken, meet) and self._waits(fall_through, meet)
 
     def _waits(self, start: int, end: int) -> bool:
-        """Whether there is a barrier on a path from a block to another."""
-        seen, waiting = {start, end}, [start] if start != end and self._barriers else []
-        while waiting:
-            block = waiting.pop()
-            if block in self._barriers:
-                return True
-            new = [successor for successor in self.blocks[block].successors if successor not in seen]
-            seen.update(new)
-            waiting += new
-        return False
+        """Whether lanes have to meet on a path from a block to another."""
+        if start == end or not self._meetings:
+            return False
+        return not self._meetings.isdisjoint(_reached([start], [block.successors for block in self.blocks], end))
 
     @cached_property
-    def _barriers(self) -> set[int]:
-        """The blocks that have a barrier."""
-        kinds = (Op.BAR, Op.BARRED)
-        return {index for index, block in enumerate(self.blocks) if any(node.op in kinds for node in block.nodes)}
+    def _meetings(self) -> set[int]:
+        """The blocks that have an instruction for which lanes have to meet."""
+        return {index for index, block in enumerate(self.blocks)
+                if any(node.op in _BARRIERS or node.modifiers.get("sync") for node in block.nodes)}
 
 
 def _top(block: int, tops: list[int]) -> int:
@@ -198,15 +201,20 @@ def _link(blocks: list[Block]) -> list[Block]:
     return blocks
 
 
+def _reached(starts: Iterable[int], successors: Sequence[Sequence[int]], end: int = EXIT_BLOCK) -> set[int]:
+    """The blocks that can be reached, the starts among them, not through `end`."""
+    seen = set(starts)
+    waiting = list(seen)
+    while waiting:
+        new = {successor for successor in successors[waiting.pop()] if successor != end} - seen
+        seen |= new
+        waiting += new
+    return seen
+
+
 def _reachable(blocks: list[Block]) -> list[Block]:
     """The reachable blocks, renumbered."""
-    seen, waiting = {0}, [0]
-    while waiting:
-        for successor in blocks[waiting.pop()].successors:
-            if successor not in seen:
-                seen.add(successor)
-                waiting.append(successor)
-    kept = sorted(seen)
+    kept = sorted(_reached([0], [block.successors for block in blocks]))
     number = {old: new for new, old in enumerate(kept)}
     for old in kept:
         blocks[old].successors = tuple(number[s] for s in blocks[old].successors)
