@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from amaranth import ClockSignal, Elaboratable, Instance, ResetSignal, Signal, Value
 from amaranth.lib import wiring
 
+from warploom.arch.errors import ConfigError
+
 
 def port_signals(component: wiring.Component) -> Iterator[tuple[str, wiring.Flow, Signal]]:
     """(name, direction, signal) of each port, without a stream's constant valid or ready."""
@@ -22,6 +24,16 @@ def module_name(unit: str) -> str:
 
 NUMBERED = (1 << 16) - 4
 """Input bits, or output bits, that Amaranth can number in a module; clock, reset and two constants have the others."""
+
+
+LONGEST = 1 << 16
+"""Bits that Amaranth can number in a signal."""
+
+
+def check_length(what: str, bits: int, most: int = LONGEST) -> None:
+    """Raise `ConfigError` for what has more bits than Amaranth can number."""
+    if bits > most:
+        raise ConfigError(f"{what}: {bits:,} bits, and Amaranth numbers at most {most:,}: use a smaller machine")
 
 
 class SharedModules:
@@ -52,7 +64,7 @@ def share(platform: object, name: str, component: wiring.Component, *, clocked: 
     has more bits than Amaranth can number (collectors with windows for many warps). Combinational components are not
     `clocked`.
     """
-    if not isinstance(platform, SharedModules) or _bits(component) > NUMBERED:
+    if not isinstance(platform, SharedModules) or port_bits(component) > NUMBERED:
         return component
     return platform.instance(name, component, clocked=clocked)
 
@@ -62,7 +74,7 @@ def is_fpga(platform: object) -> bool:
     return isinstance(platform, SharedModules) and platform.fpga
 
 
-def _bits(component: wiring.Component) -> int:
+def port_bits(component: wiring.Component) -> int:
     """The bits of the inputs, or those of the outputs, of which there are more."""
     bits = {wiring.In: 0, wiring.Out: 0}
     for _, flow, signal in port_signals(component):

@@ -20,7 +20,7 @@ from warploom.arch.mechanisms import MECHANISMS, Unit
 from warploom.origin import ROOT
 from warploom.rtl.datapath import Datapath
 from warploom.rtl.readable import fields, readable
-from warploom.rtl.shared import SharedModules, module_name, port_signals
+from warploom.rtl.shared import NUMBERED, SharedModules, check_length, module_name, port_bits, port_signals
 
 
 def datapath(config: SmConfig, *, probe: bool = False) -> Datapath:
@@ -100,13 +100,14 @@ def to_rtlil(
     component: wiring.Component, name: str, *, source_lines: bool = True, fpga: bool = False,
 ) -> str:
     """RTLIL of a component as module `name`. Equal parts share a module; modules are named by their path in it.
-    `fpga` is that of `SharedModules`."""
+    `fpga` is that of `SharedModules`. Raises `ConfigError` for a component that is too large for Amaranth."""
     shared = SharedModules(fpga=fpga)
     shared.pending[name] = component
     texts: dict[str, str] = {}
     while missing := shared.pending.keys() - texts.keys():
         module = min(missing)
         part = shared.pending[module]
+        check_length(f"ports of {module}", port_bits(part), NUMBERED)
         ports = [signal for _, _, signal in port_signals(part)]
         texts[module] = rtlil.convert(part, name=module, platform=shared, ports=ports, emit_src=source_lines)
     text = "\n".join(texts.values()).replace(f"{ROOT}{os.sep}", "")

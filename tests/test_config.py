@@ -219,6 +219,7 @@ def test_settings_change_fields_and_single_classes():
         ("sp.name=mem", "pipes: mem, sfu, mem: every pipe needs a name of its own"),
         ("sp.name=memory", "pipes: name = 'memory': must be a word of small letters"),
         ("sp.classes=3", "pipes.sp.classes = 3: must be a table"),
+        ("sp.name=µ", "pipes: name = 'µ': must be a word of small letters"),
         ("sp.name=3", "pipes: name = 3: must be a word"),
         ("sp.classes.tensor=[4, 1]", "pipes.sp.classes: tensor: must be one of int_add, "),
         ("pipes=3", "pipes = 3: must be a list of pipes"),

@@ -224,6 +224,17 @@ class Folded(wiring.Component):
         return m
 
 
+@pytest.mark.parametrize(("unit", "settings", "message"), [
+    ("MaskBuffer", ["coalescing=on", "banks=8", "rows=4096"], "encodings of banks = 8 of rows = 4096: 98,304 bits"),
+    ("AffineRegisterFile", ["affine=a", "banks=32", "rows=4096"],
+     "marks of compact registers for schedulers = 1, banks = 32 and rows = 4096: 131,072 bits"),
+    ("Banks", ["gating=cross_lane", "banks=32", "collectors=64"], "ports of banks: 119,058 bits"),
+])
+def test_what_is_too_large(unit: str, settings: list[str], message: str) -> None:
+    with pytest.raises(ConfigError, match=f"^{message}, and Amaranth numbers at most 65,53[26]: use a smaller machine"):
+        verilog.to_rtlil(verilog.create(SMALL.with_settings(settings), unit), "banks")
+
+
 @pytest.mark.parametrize(("bits", "modules"), [(NUMBERED, 2), (NUMBERED + 1, 3)])
 def test_parts_with_too_many_bits_for_an_instance_are_not_shared(bits: int, modules: int) -> None:
     assert len(re.findall("^module ", verilog.to_rtlil(Folded(bits), "folded"), re.MULTILINE)) == modules

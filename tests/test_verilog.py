@@ -1,5 +1,6 @@
 """Generated files: lint, types, names, the circuit, the sidecar."""
 
+import dataclasses
 import json
 import os
 import re
@@ -19,7 +20,7 @@ from pyslang import ast, driver, syntax
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import met
 from warploom.rtl import verilog
-from warploom.rtl.emit import WAIVERS, Files, generate, short_name
+from warploom.rtl.emit import WAIVERS, Files, generate, settings, short_name
 from warploom.rtl.package import member_name, package
 from warploom.rtl.readable import readable
 from warploom.rtl.shared import module_name
@@ -29,6 +30,7 @@ from warploom.tb.toolchain import verilator_folder
 SMALL = SmConfig.preset("small")
 GATED = SMALL.with_settings(["coalescing=on", "gating=cross_lane"])
 ALL = GATED.with_settings(["bypass=bow_wr", "affine=abm"])
+FERMI = SmConfig.preset("fermi")
 KEPLER = SmConfig.preset("kepler")
 """The largest datapath; its pipes of SP are never busy."""
 
@@ -266,6 +268,33 @@ def test_settings_do_not_overwrite_each_other(tmp_path: Path) -> None:
     assert len(set(written)) == 4
     assert short_name(many) == short_name(SmConfig.from_toml(many.to_toml()))
     assert max(map(len, written)) < 80
+
+
+@pytest.mark.parametrize(("changes", "different"), [
+    (["sp0.classes.int_add=[9, 1]"], {"sp0.classes.int_add": "[9, 1]", "sp1.classes.int_add": "[4, 1]"}),
+    (["sp1.classes.int_add=[9, 1]"], {"sp0.classes.int_add": "[4, 1]", "sp1.classes.int_add": "[9, 1]"}),
+    (["timing.int_add=[9, 1]"], {"timing.int_add": "[9, 1]"}),
+])
+def test_settings_of_one_of_several_pipes(changes: list[str], different: dict[str, str]) -> None:
+    changed = FERMI.with_settings(changes)
+    assert settings(changed) == different
+    assert FERMI.with_settings([f"{name}={value}" for name, value in different.items()]) == changed
+
+
+def test_settings_name_the_pipes_and_their_classes() -> None:
+    sp0, sp1, *others = FERMI.pipes
+    alone = dataclasses.replace(FERMI, pipes=(sp0, *(dataclasses.replace(pipe, write_path=1, dispatch_port=1)
+                                                     for pipe in others)))
+    half = dataclasses.replace(sp1, classes={name: pair for name, pair in sp1.classes.items() if name != "int_add"})
+    fewer = dataclasses.replace(FERMI, pipes=(sp0, half, *others))
+    assert settings(alone)["pipes"] == "sp0 sfu mem"
+    assert settings(fewer) == {"sp0.classes.int_add": "[4, 1]"}
+    assert len({short_name(config) for config in (FERMI, alone, fewer)}) == 3
+
+
+def test_a_hint_unit_of_one_warp(tmp_path: Path) -> None:
+    """Its messages give the number of a warp, which needs no bits."""
+    verilator(generate(SMALL.with_settings(["warps=1"]), tmp_path, "HintUnit", probe=True), "hint_unit")
 
 
 def test_the_first_lines_say_what_it_is(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from amaranth.utils import exact_log2
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import index_bits
 from warploom.rtl.interfaces import COMPACT, SLOTS, SOURCES, lookup_layout
+from warploom.rtl.shared import check_length
 
 
 def named_layout(config: SmConfig) -> data.StructLayout:
@@ -60,6 +61,8 @@ class AffineRegisterFile(wiring.Component):
         self._config, self._with_probe = config, probe
         self._entry_bits = entry_bits(config)
         self._write_layout = data.StructLayout({"enable": 1, "entry": self._entry_bits, "value": COMPACT})
+        check_length(f"marks of compact registers for schedulers = {config.schedulers}, banks = {config.banks} and "
+                     f"rows = {config.rows}", config.affine_entries)
         super().__init__({
             "named": In(named_layout(config)),
             "registers": In(8),

@@ -6,6 +6,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In
 
 from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import index_bits
 from warploom.arch.isa import RZ
 from warploom.arch.order_hints import COLLECTED, hinted_warps
 from warploom.rtl.hints.interfaces import COLLECTION, OPERANDS
@@ -36,7 +37,7 @@ class HintRules(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         places = range(COLLECTED)
-        warp, valid = Signal(range(self._warps)), self.warps.any()
+        warp, valid = Signal(index_bits(self._warps)), self.warps.any()
         m.d.comb += warp.eq(merge(self.warps, range(self._warps)))
         named = Array(Array(Signal(OPERANDS, name=f"named_{warp}_{place}", reset_less=True) for place in places)
                       for warp in range(self._warps))

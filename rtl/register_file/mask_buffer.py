@@ -9,6 +9,7 @@ from warploom.arch.layout import metadata_banks, metadata_rows
 from warploom.rtl import ports
 from warploom.rtl.interfaces import ENCODING
 from warploom.rtl.placement import entry_in_group
+from warploom.rtl.shared import check_length
 
 
 class MaskBuffer(wiring.Component):
@@ -33,6 +34,7 @@ class MaskBuffer(wiring.Component):
         self._entries = self._banks * metadata_rows(config)
         self._sides = config.stores_sides
         self._bits = ENCODING.size if self._sides else ENCODING["left"].offset
+        check_length(f"encodings of banks = {config.banks} of rows = {config.rows}", self._bits * self._entries)
         super().__init__({
             "lookup": In(ports.table_lookup(config, ENCODING)),
             "renewal": In(ports.table_renewal(config, ENCODING)).array(len(config.write_paths)),

@@ -174,13 +174,18 @@ def presets() -> list[str]:
 
 
 def flat(config: SmConfig) -> dict[str, str]:
-    """Every field in the format of a setting; those of a pipe by its name, those of a class by the name of the
-    class."""
+    """Every field in the format of a setting, and the names of the pipes; fields of a pipe by its name, those of a
+    class by the name of the class if all pipes of its kind agree."""
     values = {f.name: str(getattr(config, f.name)) for f in fields(SmConfig) if f.name != PIPES}
+    values[PIPES] = " ".join(pipe.name for pipe in config.pipes)
     for pipe in config.pipes:
         values |= {f"{pipe.name}.{name}": str(getattr(pipe, name)) for name in PIPE_PARAMETERS if name != "classes"}
-    timing = {name: pair for pipe in config.pipes for name, pair in pipe.classes.items()}
-    return values | {f"{TIMING}.{name}": f"[{latency}, {interval}]" for name, (latency, interval) in timing.items()}
+    for pipe in config.pipes:
+        alike = [other.classes for other in config.pipes if other.kind is pipe.kind]
+        for name, pair in pipe.classes.items():
+            agree = all(classes.get(name) == pair for classes in alike)
+            values[f"{TIMING}.{name}" if agree else f"{pipe.name}.classes.{name}"] = str([*pair])
+    return values
 
 
 def _build(table: dict[str, Any], where: str) -> SmConfig:

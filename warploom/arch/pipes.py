@@ -82,7 +82,7 @@ class PipeConfig:
         metadata={KEY: Parameter(PIPES, "latency and initiation interval of each class", GTX_480, "cycles")})
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.name, str) and self.name.isidentifier() and self.name.islower()
+        if not (isinstance(self.name, str) and self.name.isascii() and self.name.isidentifier() and self.name.islower()
                 and self.name not in (*PARTS, TIMING)):
             raise ConfigError(f"pipes: name = {shown(self.name)}: must be a word of small letters, digits and _ which "
                               "is no other name of the configuration")

@@ -2,6 +2,7 @@
 
 import argparse
 import dataclasses
+from itertools import chain
 
 from warploom import report
 from warploom.arch.config import SmConfig, flat, presets
@@ -19,7 +20,8 @@ def main(options: argparse.Namespace) -> Body:
         return {"presets": {config.name: dataclasses.asdict(config)}}
     every = {name: SmConfig.preset(name) for name in presets()}
     settings = [flat(config) for config in every.values()]
-    rows = [[field, *(values.get(field, "") for values in settings)] for field in settings[0]]
+    names = dict.fromkeys(chain.from_iterable(settings))
+    rows = [[field, *(values.get(field, "") for values in settings)] for field in names]
     report.table("Presets (timing: latency, initiation interval, cycles)", ("field", *every), rows)
     return {"presets": {name: dataclasses.asdict(config) for name, config in every.items()}}
 
