@@ -85,7 +85,8 @@ class DatapathCheck:
             self._completion(seen, writer, model.done[i])
             if pipe.credits:
                 equal(f"{writer} ready", seen[f"result_{writer}__ready"], int(model.ready[i]))
-                self._coverage.hit(f"{writer} stalls", seen[f"result_{writer}__valid"] and not model.ready[i])
+                stalls = seen[f"result_{writer}__valid"] and not model.ready[i]
+                self._coverage.hit(f"{pipe.kind.name.lower()} stalls", stalls)
         if self._has_window:
             equal("free_entries", seen["free_entries"], join(model.operands.free_entries, FREE_BITS))
             cover_window(model, self._coverage)

@@ -1,5 +1,7 @@
 """Functional execution: divergence, scheduling, barriers, errors, and the trace."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from assembler import Assembler, Imm, Param
@@ -251,6 +253,21 @@ def test_clocks_count_warp_instructions():
     asm.op(Op.EXIT)
     registers = execute(asm.program(), Launch((1, 1, 1), (32, 1, 1))).final_registers(0, 0)
     assert registers[:3, 5].tolist() == [0, 0, 4]
+
+
+def test_a_grid_with_much_local_memory_needs_that_of_few_blocks():
+    asm = Assembler()
+    asm.op(Op.S2R, 0, special=Special.CTAID_X)
+    asm.op(Op.MOV, 1, Imm(1 << 19))
+    asm.store(1, 0, space=Space.LOCAL, access=Access.B32, wide=False)
+    asm.load(2, 1, space=Space.LOCAL, access=Access.B32, wide=False)
+    asm.op(Op.EXIT)
+    tracemalloc.start()
+    execution = execute(asm.program(local_bytes=1 << 20), Launch((64, 1, 1), (64, 1, 1)))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 300e6
+    assert [execution.final_registers(block, 1)[2, 3] for block in range(64)] == [*range(64)]
 
 
 def test_long_arithmetic_goes_through_latch_and_high():

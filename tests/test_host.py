@@ -1,5 +1,7 @@
 """The Python API: memory, arguments, launches in sequence."""
 
+import errno
+import os
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
@@ -13,7 +15,10 @@ from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ExecutionError, LaunchError, PtxError, WarploomError
 from warploom.arch.gpu import GpuConfig
 from warploom.arch.launch import Locality
+from warploom.arch.program import Parameter
+from warploom.files import write_whole
 from warploom.golden_model.statistics import Statistics, total
+from warploom.host.arguments import encode
 from warploom.host.gpu import Gpu
 from warploom.host.module import Kernel
 from warploom.kernels.launchfile import LaunchFile, load
@@ -23,6 +28,7 @@ from warploom.tb.lockstep import LockstepError
 
 PTX = Path(warploom.__file__).parent / "kernels" / "vector_add" / "vector_add.ptx"
 SYMBOLS = Path(__file__).parent / "ptx" / "symbols.ptx"
+ADDRESSES = Path(__file__).parent / "ptx" / "addresses.ptx"
 ONES = np.ones(32, np.float32)
 
 
@@ -182,7 +188,7 @@ def test_a_total_by_hand() -> None:
 BAD_ARGUMENTS: dict[str, tuple[tuple[Any, ...], str]] = {
     "a float as integer": ((1.5,), "must be an integer"), "too large": ((1 << 32,), "too big"),
     "a text": (("5",), "must be an integer"), "none": ((None,), "must be an integer"),
-    "a numpy float": ((np.float32(1),), "float32 is given"), "a long": ((np.int64(1),), "8 bytes are given"),
+    "a numpy float": ((np.float32(1),), "float32 is given"), "a long": ((np.int64(1 << 32),), "too big"),
     "an array of the host": ((np.arange(3),), "must be in the GPU's memory"), "too few": ((), "3 are given"),
     "an array for a number": ((Gpu("small").zeros(1, "f4"),), "is in the memory of another Gpu"),
     "bytes": ((b"abc",), "3 bytes are given"),
@@ -196,6 +202,27 @@ def test_wrong_arguments(gpu: Gpu, values: tuple[Any, ...], message: str) -> Non
         gpu.module(PTX)["vector_add"][1, 32](a, a, a, *values)
     assert not gpu.launches
     assert (a.numpy() == 1).all()
+
+
+@pytest.mark.parametrize(("type_", "size", "value", "data"), [
+    ("u32", 4, np.int64(7), np.uint32(7)), ("s64", 8, np.int8(-7), np.int64(-7)),
+    ("u8", 1, np.uint64(200), np.uint8(200)),
+    ("f32", 4, np.float64(0.1), np.float32(0.1)), ("f64", 8, np.float32(0.1), np.float64(np.float32(0.1))),
+    ("f32", 4, np.arange(4.0).mean(), np.float32(1.5)),
+])
+def test_numpy_scalars_of_another_size(type_: str, size: int, value: np.generic, data: np.generic) -> None:
+    assert encode("k", Parameter("n", type_, 0, size), value).data == data.tobytes()
+
+
+@pytest.mark.parametrize(("parameter", "value", "message"), [
+    (Parameter("x", "f32", 0, 12), 1.5, "must be bytes or a numpy record"),
+    (Parameter("x", "f32", 0, 4), 1e39, "out of range"),
+    (Parameter("x", "f32", 0, 4), np.float64(1e39), "out of range"),
+    (Parameter("x", "u8", 0, 1), np.int64(-129), "too big"), (Parameter("x", "u32", 0, 4), np.float64(1), "float64 is"),
+])
+def test_numbers_that_a_parameter_cannot_hold(parameter: Parameter, value: Any, message: str) -> None:
+    with np.errstate(all="raise"), pytest.raises(LaunchError, match=rf"k: x \(\..*{message}"):
+        encode("k", parameter, value)
 
 
 @pytest.mark.parametrize("value", [
@@ -219,6 +246,7 @@ BAD_GEOMETRY: dict[str, tuple[Any, str]] = {
     "no dimension": (((), 32), "one to three"), "a float": ((1.0, 32), "grid = 1.0: must be a whole number"),
     "an empty grid": ((0, 32), "every dimension must be at least 1"), "negative": ((1, -32), "at least 1"),
     "a large block": ((1, 2048), "exceeds the limit"), "a tall grid": (((1, 70000), 32), "at most"),
+    "a deep block": ((1, (1, 1, 65)), "at most 64 threads in z"),
     "shared memory": ((1, 32, 1 << 20), "bytes of shared memory"), "registers": ((1, 1024), "does not fit"),
     "negative shared memory": ((1, 32, -4), "dynamic_shared = -4"),
     "a hint before shared memory": ((1, 32, Locality.LINES, 4), "hint = 4: must be one of"),
@@ -239,6 +267,8 @@ BAD_ARRAYS: dict[str, tuple[Callable[[Gpu], object], str]] = {
     "texts": (lambda gpu: gpu.array(np.array(["a"])), "must be bool, signed"),
     "objects": (lambda gpu: gpu.array(np.array([None])), "must be bool, signed"),
     "long doubles": (lambda gpu: gpu.array(np.zeros(3, np.longdouble)), "floats of at most 64 bits"),
+    "long complex numbers": (lambda gpu: gpu.array(np.zeros(3, np.clongdouble)), "floats of at most 64 bits"),
+    "a mask": (lambda gpu: gpu.array(np.ma.masked_less(np.arange(3), 1)), "a masked array.*: give values.data"),
     "big-endian": (lambda gpu: gpu.array(np.zeros(3, ">i4")), "wrong byte order; convert it"),
     "no element": (lambda gpu: gpu.array(np.zeros(0, "i4")), "has no bytes to copy"),
     "a name twice": (lambda gpu: [gpu.zeros(1, "f4", "x") for _ in range(2)], "names must differ"),
@@ -258,6 +288,8 @@ BAD_ARRAYS: dict[str, tuple[Callable[[Gpu], object], str]] = {
     "more than this machine has": (lambda gpu: gpu.zeros(1 << 60, "u1"), "zeros.*: Unable to allocate"),
     "a number for a path": (lambda gpu: gpu.module(3), r"module\(3\): must be the path"),  # type: ignore[arg-type]
     "a kernel": (lambda gpu: gpu.module(PTX)["vector_sub"], "no kernel 'vector_sub'.*nearest: vector_add"),
+    "a variable of addresses": (
+        lambda gpu: gpu.module(ADDRESSES).get("table", "u8"), "table holds addresses, which only kernels read"),
     "a variable": (lambda gpu: gpu.module(SYMBOLS).set("tap", np.int32(1)), "no .global.* 'tap'; nearest: taps"),
     "a long variable": (lambda gpu: gpu.module(SYMBOLS).set("taps", np.zeros(9)), "has 12 bytes, 72 are given"),
     "a variable's dtype": (lambda gpu: gpu.module(SYMBOLS).get("taps", np.float64), "as .*float64"),
@@ -365,11 +397,29 @@ def test_every_launch_as_a_launch_file(tmp_path: Path) -> None:
     assert file.outputs == ("array_0", "array_1")
 
 
+def test_a_launch_file_of_two_launches_is_never_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def launch(value: float) -> None:
+        gpu = Gpu("small", timing=False, launch_files=tmp_path)
+        x, y = gpu.array(value * ONES, "x"), gpu.array(value * ONES, "y")
+        gpu.module(PTX)["vector_add"][1, 32](x, y, y, 32)
+
+    def write(path: Path, data: bytes) -> None:
+        if path.name == "y.npy":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        write_whole(path, data)
+
+    launch(1)
+    monkeypatch.setattr("warploom.report.write_whole", write)
+    with pytest.raises(LaunchError, match=r"launch_files: .*y\.npy: No space left on device: make room"):
+        launch(2)
+    assert not (tmp_path / "0-vector_add" / "launch.toml").exists()
+
+
 def test_launch_files_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     gpu = Gpu("small", timing=False, launch_files=tmp_path / "file")
     x = gpu.zeros(32, np.float32)
-    with pytest.raises(LaunchError, match=r"launch_files: .*Not a directory"):
+    with pytest.raises(LaunchError, match=r"launch_files: .*file.*: Not a directory: make room, or choose another"):
         gpu.module(PTX)["vector_add"][1, 32](x, x, x, 32)
 
 

@@ -95,3 +95,10 @@ def test_arrays_may_touch(tmp_path: Path) -> None:
         ("x", SHARED_WINDOW - 256), ("y", SHARED_WINDOW - 512)))
     launch = load(save(tmp_path, "", "k", Launch((1, 1, 1), (1, 1, 1), mapped=two))).launch
     assert [buffer.name for buffer, _ in launch.placed()] == ["y", "x"]
+
+
+@pytest.mark.parametrize(("type_", "size"), [("bf16", 2), ("f16x2", 4), ("b128", 16)])
+def test_scalars_that_are_no_number_become_bytes(tmp_path: Path, type_: str, size: int) -> None:
+    data = bytes(range(size))
+    (found,) = load(save(tmp_path, "", "k", Launch((1, 1, 1), (1, 1, 1), (Scalar(type_, data),)))).launch.arguments
+    assert found == Scalar("b8", data)

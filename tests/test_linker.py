@@ -185,7 +185,7 @@ def test_call_becomes_moves_and_branches() -> None:
         "add.s32 %r1@2 %r1@2 1",
         "done@2:",
         "mov.b32 result@2+0 %r1@2",
-        "helper@2:",
+        "helper@2@end:",
         "mov.b32 b@1+0 result@2+0",
         "mov.b32 %r2 b@1+0",
     ]
@@ -202,10 +202,15 @@ def test_copies_share_variables_but_not_registers() -> None:
 
 
 def test_empty_function_and_deep_chain() -> None:
-    assert listing(kernel("call f;", ".func f() { }")) == ["f@1:"]
+    assert listing(kernel("call f;", ".func f() { }")) == ["f@1@end:"]
     chain = "".join(f".func f{number}() {{ call f{number + 1}; }} " for number in range(100))
     assert len(kernel("call f1;", chain + ".func f100() { ret; }").body) == 100
     assert "nested more than 100 deep" in failure("call f0;", chain + ".func f100() { ret; }").message
+
+
+def test_a_label_may_have_the_name_of_its_function() -> None:
+    found = listing(kernel("call f; ret;", ".func f() { .reg .pred p; f: @p bra f; }"))
+    assert found == ["f@1:", "bra f@1", "f@1@end:", "ret"]
 
 
 def test_fan_out_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +226,7 @@ def test_registers_whose_prefix_ends_in_a_digit() -> None:
 def test_early_and_guarded_returns_branch_to_the_end() -> None:
     before = ".func f() { .reg .pred p; @!p ret; exit; ret; }"
     linked = kernel("@%p1 call f; ret;", before)
-    assert listing(linked) == ["bra f@1", "bra f@1", "exit", "f@1:", "ret"]
+    assert listing(linked) == ["bra f@1@end", "bra f@1@end", "exit", "f@1@end:", "ret"]
     assert [item.guard for item in linked.body[:2]] == [ptx.Not(ptx.Register("%p1")), ptx.Not(ptx.Register("p@1"))]
 
 

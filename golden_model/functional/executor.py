@@ -32,6 +32,10 @@ COUNTED_WARPS = 16
 RESIDENT_WARPS = 512
 """Warps that execute together, at least one block: enough to amortise numpy's calls, few enough for the cache."""
 
+RESIDENT_LOCAL = 1 << 28
+"""Bytes of local memory of the blocks that execute together, but for one block: kernels may declare much and use
+little."""
+
 PATIENCE = 32
 """After this many basic blocks, the group that has waited longest goes first."""
 
@@ -66,6 +70,12 @@ class Execution:
         raise IndexError(f"block {block} has no warp {warp}")
 
 
+def _resident_blocks(program: Program, launch: Launch) -> int:
+    """Blocks that execute together, at least one."""
+    local = program.local_bytes * 32 * launch.warps_per_block
+    return max(1, min(RESIDENT_WARPS // launch.warps_per_block, RESIDENT_LOCAL // max(local, 1)))
+
+
 def basic_block_ends(program: tuple[Instruction, ...]) -> list[int]:
     """For each instruction, the end (exclusive) of its basic block."""
     leaders = {len(program)}
@@ -94,7 +104,7 @@ class _Run:
             raise LaunchError(f"{program.name}: the grid has {warps} warps and limit = {launch.limit} instructions: "
                               "use a smaller grid, or raise the limit (of the launch file or Gpu)")
         self.program, self.launch = program, launch
-        self.resident = min(launch.blocks, max(1, RESIDENT_WARPS // launch.warps_per_block))
+        self.resident = min(launch.blocks, _resident_blocks(program, launch))
         self.memory = Memory(program, launch, self.resident)
         self.recorder = Recorder() if record else None
         self.steps = Steps(program, launch, self.memory, self.recorder)

@@ -13,6 +13,7 @@ from warploom.arch.program import Program
 
 MAX_GRID = (2**31 - 1, 65535, 65535)
 MAX_BLOCK_THREADS = 1024
+MAX_BLOCK_DEPTH = 64
 
 DEFAULT_LIMIT = 10_000_000
 """Warp instructions after which a kernel counts as an endless loop."""
@@ -113,6 +114,8 @@ class Launch:
         limit = program.max_threads or MAX_BLOCK_THREADS
         if self.threads > limit:
             raise LaunchError(f"{program.name}: a block of {self.threads} threads exceeds the limit of {limit}")
+        if self.block[2] > MAX_BLOCK_DEPTH:
+            raise LaunchError(f"{program.name}: block = {self.block}: at most {MAX_BLOCK_DEPTH} threads in z")
         if len(self.arguments) != len(program.parameters):
             raise LaunchError(f"{program.name} takes {len(program.parameters)} arguments, the launch gives "
                               f"{len(self.arguments)}")

@@ -179,7 +179,7 @@ class Inliner:
         scope = self._scope(self._module_scope, f"@{name}", depth)
         returns = self._passed(function, actuals[0], scope, call, results=True)
         arguments = self._passed(function, actuals[1], scope, call, results=False)
-        end = f"{name}{scope.suffix}"
+        end = f"{name}{scope.suffix}@end"  # no label of the function, which may have its name
         if call.guard:
             unless = call.guard.register if isinstance(call.guard, ptx.Not) else ptx.Not(call.guard)
             self.body.append(

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import TypeGuard
 
 import numpy as np
 
@@ -45,9 +46,13 @@ def _data(parameter: Parameter, value: Value) -> bytes:
         if floating or size != 8:
             raise TypeError("an array is passed as a pointer of 8 bytes")
         return value.address.to_bytes(8, "little")
+    if _is_number(value, parameter):
+        value = value.item()
     if isinstance(value, np.ndarray | np.generic | bytes):
         return _bytes(parameter, value)
     if floating and isinstance(value, int | float):
+        if size not in _FLOATS:
+            raise TypeError("must be bytes or a numpy record")
         with np.errstate(over="ignore"):
             data = np.array(value, _FLOATS[size])
         if math.isfinite(value) and not np.isfinite(data):
@@ -56,6 +61,12 @@ def _data(parameter: Parameter, value: Value) -> bytes:
     if not isinstance(value, int):
         raise TypeError("must be a number" if floating else "must be an integer")
     return value.to_bytes(size, "little", signed=value < 0)
+
+
+def _is_number(value: Value, parameter: Parameter) -> TypeGuard[np.generic]:
+    """Whether a numpy scalar has another size than the parameter, a number of its kind."""
+    kinds = "f" if parameter.type[0] == "f" else "iu"
+    return isinstance(value, np.generic) and value.dtype.kind in kinds and value.dtype.itemsize != parameter.size
 
 
 def _bytes(parameter: Parameter, value: np.ndarray | np.generic | bytes) -> bytes:

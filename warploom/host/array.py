@@ -1,5 +1,7 @@
 """Arrays in the global memory of a `Gpu`."""
 
+import math
+
 import numpy as np
 
 from warploom.arch.errors import LaunchError, shown
@@ -110,7 +112,9 @@ def checked(name: str, values: object) -> np.ndarray | np.generic:
     if not isinstance(values, np.ndarray | np.generic):
         raise LaunchError(f"{name}: {type(values).__name__} given: must be a numpy array (np.array(values, dtype))")
     dtype = values.dtype
-    if dtype.kind not in KINDS or dtype.hasobject or (dtype.kind == "f" and dtype.itemsize > 8):
+    if isinstance(values, np.ma.MaskedArray):
+        raise LaunchError(f"{name}: a masked array, and a GPU knows no masks: give values.data or values.filled(...)")
+    if dtype.kind not in KINDS or dtype.hasobject or dtype.itemsize > {"f": 8, "c": 16}.get(dtype.kind, math.inf):
         raise LaunchError(f"{name}: {dtype}: must be {', '.join(KINDS.values())}, with floats of at most 64 bits")
     if not dtype.isnative:
         raise LaunchError(f"{name}: {dtype}: wrong byte order; convert it: "

@@ -161,7 +161,8 @@ class Gpu:
         try:
             save(self._files / f"{len(self.launches)}-{program.name[:60]}", module.text, program.name, launch)
         except OSError as error:
-            raise LaunchError(f"launch_files: {error}") from None
+            raise LaunchError(f"launch_files: {error.filename}: {error.strerror}: make room, or choose another "
+                              "folder") from None
 
     def _simulate(self, traced: Traced, module: Module) -> tuple[Statistics | None, "Lockstep | None"]:
         """The cycles of a launch on the model and on the hardware, as far as they are asked for."""

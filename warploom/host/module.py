@@ -46,7 +46,7 @@ class Module:
     def __getitem__(self, entry: str) -> Kernel:
         """The kernel of this name, as the PTX has it. Raises `LaunchError` if there is none, and `PtxError`."""
         if entry not in self.entries:
-            raise LaunchError(f"{self.path}: no kernel {shown(entry)}; it has {listed(self.entries)}"
+            raise LaunchError(f"{self.path}: no kernel {shown(entry)}; it has {listed(self.entries) or 'none'}"
                               f"{nearest(str(entry), self.entries)}")
         return Kernel(self._gpu, self, _compiled(self.text, str(self.path), entry))
 
@@ -63,7 +63,8 @@ class Module:
         variable = self._variable(name)
         data = self._contents.get(name, b"")
         if variable.pointers and len(data) < variable.size:
-            raise LaunchError(f"{self.path}: {name} gets the addresses in it with the first launch")
+            when = "only kernels read" if variable.space == "const" else "it gets with the first launch"
+            raise LaunchError(f"{self.path}: {name} holds addresses, which {when}")
         data += variable.initial.ljust(variable.size, b"\0")[len(data):]
         try:
             return np.frombuffer(data, dtype).copy()

@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from warploom.arch.launch import Buffer, Launch, Scalar
+from warploom.files import write_whole
 from warploom.kernels.arrays import DTYPES, SCALAR_TYPES
+from warploom.report import write_npy
 
 FILE, PTX = "launch.toml", "kernel.ptx"
 
@@ -16,12 +18,14 @@ def save(folder: Path, ptx: str, entry: str, launch: Launch) -> Path:
     """Write `launch.toml` in a folder, which is made, with the PTX text and the arrays beside it; returns its path. An
     array of structs, truth values or complex numbers becomes one of bytes. All arrays in global memory are outputs.
 
-    Raises `OSError`.
+    A `launch.toml` that is there is removed first, and the new one comes last, so that what it names is whole. Raises
+    `OSError`.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / PTX).write_text(ptx, encoding="utf-8")
     path = folder / FILE
-    path.write_text("\n".join(_lines(folder, entry, launch)) + "\n", encoding="utf-8")
+    path.unlink(missing_ok=True)
+    write_whole(folder / PTX, ptx.encode())
+    write_whole(path, ("\n".join(_lines(folder, entry, launch)) + "\n").encode())
     return path
 
 
@@ -46,9 +50,10 @@ def _lines(folder: Path, entry: str, launch: Launch) -> Iterator[str]:
 
 
 def _scalar(scalar: Scalar) -> Iterator[str]:
-    """The number, if it gives the same bytes, else the bytes."""
-    yield f'type = "{scalar.type}"'
-    dtype = np.dtype(SCALAR_TYPES[scalar.type])
+    """The number, if it gives the same bytes, else the bytes, as of a type without numbers."""
+    type_ = scalar.type if scalar.type in SCALAR_TYPES else "b8"
+    yield f'type = "{type_}"'
+    dtype = np.dtype(SCALAR_TYPES[type_])
     value = np.frombuffer(scalar.data, dtype)[0].item()
     if dtype.type(type(value)(repr(value))).tobytes() == scalar.data:  # a NaN's text does not have all its bits
         yield f"value = {value!r}"
@@ -67,7 +72,7 @@ def _buffer(folder: Path, buffer: Buffer, file: str) -> Iterator[str]:
     contents = buffer.array
     if contents.dtype.name not in DTYPES:
         contents = np.frombuffer(contents.tobytes(), np.uint8)
-    np.save(folder / file, contents, allow_pickle=False)
+    write_npy(folder / file, contents)
     yield f"name = {_text(buffer.name)}"
     yield f"file = {_text(file)}"
 
