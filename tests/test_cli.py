@@ -333,6 +333,18 @@ def test_machine_code_that_is_not_optimised(capsys, tmp_path):
     assert lengths[0] < lengths[1]
 
 
+def test_registers_and_addresses_as_in_other_simulators(tmp_path):
+    """The results are the same; more registers are named, and addresses have high words that are zero."""
+    found = []
+    for options in ([], ["--virtual-registers", "--heap-base", "0xc0000000"]):
+        path = tmp_path / "run.json"
+        assert main(["run", "hotspot", "--size", "tiny", *options, "--json", str(path)]) == 0
+        document = json.loads(path.read_text())
+        assert document["mismatches"] == []
+        found.append((document["kernel"]["registers"], document["timing"]["source_widths"][0]))
+    assert all(less < more for less, more in zip(*found, strict=True))
+
+
 def test_the_machine_code_of_a_kernel_with_hints(capsys, tmp_path):
     path = kernel("vector_add").ptx
     assert main(["compile", str(path), "--window", "3", "--json", str(tmp_path / "code.json")]) == 0

@@ -14,7 +14,7 @@ from warploom.compiler.allocate import allocate
 from warploom.compiler.compile import compile_file, compile_ptx
 from warploom.compiler.emit import emit
 from warploom.compiler.if_conversion import convert_branches
-from warploom.compiler.ir import Function
+from warploom.compiler.ir import Function, Node
 from warploom.compiler.linker import link
 from warploom.compiler.lower import lower
 from warploom.compiler.parser import parse
@@ -111,6 +111,29 @@ def test_plain_code_gives_the_same_memory(name):
     plain, optimised = (compile_file(file.ptx, file.entry, optimise=optimise) for optimise in (False, True))
     assert len(plain.instructions) > len(optimised.instructions)
     assert buffers_after(plain, file.launch) == buffers_after(optimised, file.launch)
+
+
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("name", [k.name for k in kernels()])
+def test_virtual_registers_give_the_same_memory(name):
+    file = kernel(name).load("tiny")
+    function = lower(link(parse(file.ptx.read_text(), file.ptx.name), file.entry))
+    convert_branches(function)
+    used = {register for node in function.body if isinstance(node, Node) for register in (*node.reads, *node.writes)}
+    named = {register.number for register in used if not register.is_predicate and not register.local}
+    place = allocate(function, apart=True).place
+    assert len({place[number] for number in named}) == len(named)
+    apart, shared = (compile_file(file.ptx, file.entry, virtual_registers=virtual) for virtual in (True, False))
+    assert apart.registers >= len(named) > shared.registers
+    assert buffers_after(apart, file.launch) == buffers_after(shared, file.launch)
+
+
+def test_more_virtual_registers_than_a_thread_has():
+    text = ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out)\n{ .reg .b32 %r<300>;"
+    body = "".join(f"ld.global.u32 %r{n}, [4096]; st.global.u32 [4096], %r{n};" for n in range(300))
+    compile_ptx(f"{text} {body} ret; }}", "k.ptx")
+    with pytest.raises(PtxError, match=r"k.ptx:4: kernel k: has 300 registers .* at most 255: let them share"):
+        compile_ptx(f"{text} {body} ret; }}", "k.ptx", virtual_registers=True)
 
 
 def test_barrier_number_through_copies_in_plain_code():

@@ -24,7 +24,7 @@ def _started(out: Buffer) -> Started:
 @pytest.mark.parametrize("address", [HEAP_BASE + PART - 256, HEAP_BASE + PART, HEAP_BASE + (1 << 32)])
 def test_arrays_beyond_the_memory(address: int) -> None:
     out = Buffer("out", np.zeros(128, np.uint32), address)
-    with pytest.raises(LaunchError, match=rf"the array 'out' ends at {address + 512:#x}: the FG-SIMT engine"):
+    with pytest.raises(LaunchError, match=rf"the array 'out' is from {address:#x} to {address + 512:#x}: the FG-SIMT"):
         image([_started(out)])
     assert image([_started(replace(out, address=HEAP_BASE + PART - 512))])
 

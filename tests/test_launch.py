@@ -6,6 +6,7 @@ import pytest
 from warploom.arch.errors import LaunchError
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.launch import Buffer, Launch, Scalar
+from warploom.arch.memory_map import HEAP_BASE
 from warploom.arch.program import Parameter, Program
 
 PROGRAM = Program(
@@ -20,6 +21,18 @@ def test_a_fitting_launch_passes_and_counts():
     launch.check(PROGRAM)
     assert (launch.blocks, launch.threads, launch.warps_per_block) == (6, 40, 2)
     assert PROGRAM.parameter_bytes == 12
+
+
+def test_arrays_from_another_address_on():
+    other = Buffer("b", np.zeros(100, np.float32))
+    launch = Launch((1, 1, 1), (1, 1, 1), (POINTER, COUNT, other, POINTER), mapped=(Buffer("c", np.zeros(1)), other))
+    moved = launch.moved(0xC0000000)
+    assert [(buffer.name, base) for buffer, base in moved.placed()] == [
+        (buffer.name, base - HEAP_BASE + 0xC0000000) for buffer, base in launch.placed()]
+    assert [argument.address for argument in moved.arguments if isinstance(argument, Buffer)] == [
+        0xC0000000, 0xC0000200, 0xC0000000]
+    with pytest.raises(LaunchError, match="the array 'a' has the address 0xc0000000: it cannot be moved"):
+        moved.moved(HEAP_BASE)
 
 
 @pytest.mark.parametrize(

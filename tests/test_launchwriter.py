@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as arrays
 
 from warploom.arch.errors import LaunchError
 from warploom.arch.launch import MAX_GRID, Buffer, Launch, Locality, Scalar
-from warploom.arch.memory_map import BUFFER_ALIGNMENT, HEAP_BASE, SHARED_WINDOW
+from warploom.arch.memory_map import BUFFER_ALIGNMENT, HEAP_BASE, LOWEST_ARRAY, SHARED_WINDOW
 from warploom.kernels.arrays import DTYPES, SCALAR_TYPES
 from warploom.kernels.launchfile import load
 from warploom.kernels.launchwriter import save
@@ -77,8 +77,8 @@ def test_arrays_without_numbers_become_bytes(tmp_path: Path) -> None:
     ((HEAP_BASE, HEAP_BASE), "the arrays 'x' (4096 bytes at 0x700000000000) and 'y' (at 0x700000000000) overlap"),
     ((HEAP_BASE + 4096, HEAP_BASE + 256), "the arrays 'y' (4096 bytes at 0x700000000100) and 'x' (at"),
     ((HEAP_BASE + 4096, HEAP_BASE, None), "the arrays 'x' (4096 bytes at 0x700000001000) and 'z' (at"),
-    ((HEAP_BASE + 4,), "can't be at 0x700000000004: must be at a multiple of 256, from 0x700000000000"),
-    ((HEAP_BASE - 256,), "can't be at"), ((0,), "can't be at 0x0"), ((SHARED_WINDOW,), "can't be at"),
+    ((HEAP_BASE + 4,), "can't be at 0x700000000004: must be at a multiple of 256, from 0x80000000 to"),
+    ((LOWEST_ARRAY - 256,), "can't be at"), ((0,), "can't be at 0x0"), ((SHARED_WINDOW,), "can't be at"),
     ((SHARED_WINDOW - 2048,), "can't be at"), (((1 << 64) - BUFFER_ALIGNMENT,), "can't be at"),
 ])
 def test_addresses_that_arrays_cannot_have(tmp_path: Path, addresses: tuple[int | None, ...], message: str) -> None:

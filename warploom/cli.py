@@ -20,6 +20,7 @@ from typing import Any, NoReturn, TypeAlias
 
 from warploom import __version__, targets
 from warploom.arch.errors import SHOWN, WarploomError, one_line, shorten, shown
+from warploom.arch.memory_map import HEAP_BASE
 from warploom.evaluation.experiments import ALL, EXPERIMENTS
 from warploom.tb import seeds
 
@@ -201,6 +202,8 @@ def _add_run(verbs: _Verbs) -> None:
                      help="write each launch of a program as a launch file, DIR/<number>-<kernel>/launch.toml")
     _add_blocks(run)
     _add_optimise(run)
+    run.add_argument("--heap-base", type=_address, metavar="ADDRESS",
+                     help=f"address of the first array (default: {HEAP_BASE:#x})")
     how = run.add_mutually_exclusive_group()
     how.add_argument("--functional", action="store_true", help="compute and check results only, without timing")
     how.add_argument("--rtl", action="store_true", help="add the hardware, in lockstep with the golden model")
@@ -277,9 +280,19 @@ def _sample_or_all(text: str) -> int:
     return 0 if text == ALL else _sample(text)
 
 
+def _address(text: str) -> int:
+    """An address, decimal or hexadecimal."""
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text}: must be an address, such as 0xc0000000") from None
+
+
 def _add_optimise(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--no-optimise", action="store_false", dest="optimise",
                       help="compile each PTX instruction separately: more instructions, the same results")
+    verb.add_argument("--virtual-registers", action="store_true",
+                      help="give each register of the PTX one of its own, as a simulator without a register allocator")
 
 
 def _add_verilog(verbs: _Verbs) -> None:

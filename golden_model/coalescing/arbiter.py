@@ -73,7 +73,7 @@ class _Resources:
     def __init__(self, banks: int, collectors: int, alignment: Alignment) -> None:
         self._alignment = alignment
         self._banks = banks
-        sided = alignment in (Alignment.REG, Alignment.WRITE)
+        sided = alignment.has_sides
         every = sum(1 << _ROOM * room for room in range(banks + collectors))
         self.unused = (0 if sided else 1 << 4 | 3) * every
         self.guards = (0b10101010 if sided else 1 << 6 | 1 << 3) * every

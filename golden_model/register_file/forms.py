@@ -9,7 +9,6 @@ from typing import NamedTuple, TypeVar, cast
 
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import zero_fields
-from warploom.arch.mechanisms import Alignment
 from warploom.golden_model.gating.zero_buffer import ZeroBuffer
 from warploom.golden_model.named import named
 from warploom.golden_model.operands.collector import EVERY, NOTHING_STORED, SLOTS
@@ -91,7 +90,7 @@ class Narrow:
         self.mask_buffer, self._entries = MaskBuffer(config), Entries(config)
         self.restore, self.fields = width.restore, width.FIELDS_OF.__getitem__
         self.sides = WarpSides() if config.stores_sides else None
-        self._sided = config.alignment in (Alignment.REG, Alignment.WRITE)
+        self._sided = config.alignment.has_sides
 
     def lookup(self, fields: IssueFields, sources: tuple[Address, ...], destination: Address) -> tuple[Encoding, ...]:
         reads, read, at = fields["reads"], self.mask_buffer.read, self._entries.at

@@ -11,8 +11,8 @@ from warploom.arch.fg_simt.image import lines as whole_lines
 from warploom.arch.isa import MODIFIERS, PT, RZ, Instruction, Op
 from warploom.arch.modifiers import Access, Cond, DType, Space, Special, Vote
 
-BYTES = 1024
-"""Of buffer, parameters, constants and shared memory; local memory has 32 for each thread."""
+BYTES, LOCAL_BYTES = 1024, 32
+"""Of buffer, parameters, constants and shared memory, and of the local memory of a thread."""
 
 LENGTH = 20
 """Instructions of a kernel."""
@@ -67,7 +67,7 @@ def launched(rng: random.Random, kernels: Sequence[Sequence[int]]) -> Image:
     words = [rng.randbytes(BYTES) for _ in range(3)]
     contents = (
         Segment(0, words[0]), Segment(CONSTANTS, words[1]), Segment(PARAMETERS, words[2]),
-        Segment(SHARED, bytes(BYTES)), Segment(LOCAL, bytes(BYTES)),
+        Segment(SHARED, bytes(BYTES)), Segment(LOCAL, bytes(32 * LOCAL_BYTES)),
         Segment(CODE, b"".join(map(whole_lines, (*codes, *blocks)))),
         Segment(HOST, whole_lines(encode_program((*host, Instruction(op=Op.BRA, imm=0))))))
     assert all(one.base + len(one.contents) <= other.base for one, other in pairwise(sorted(contents)))
@@ -79,8 +79,8 @@ def _block(rng: random.Random, code: int) -> tuple[bytes, int]:
     shape, grid = rng.choice(SHAPES), rng.choice(GRIDS)
     threads, blocks = shape[0] * shape[1] * shape[2], grid[0] * grid[1] * grid[2]
     warps = -(-threads // 32)
-    block = LaunchBlock(code, PARAMETERS, *shape, *grid, CONSTANTS, BYTES, SHARED, BYTES, LOCAL, 32, warps, BYTES,
-                        threads)
+    block = LaunchBlock(code, PARAMETERS, *shape, *grid, CONSTANTS, BYTES, SHARED, BYTES, LOCAL, LOCAL_BYTES, warps,
+                        BYTES, threads)
     return block.contents(), rng.choice((32 * warps * blocks, 32 * warps * blocks, 32, 64, 31, 5))
 
 
@@ -149,15 +149,18 @@ def _special(rng: random.Random, made: dict[str, object], op: Op) -> Instruction
 
 
 def _access(rng: random.Random, made: dict[str, object], op: Op) -> None:
-    """An access to the buffer, to parameters or constants; seldom to anywhere."""
+    """An access to the buffer, to shared or local memory, to parameters or constants; seldom to anywhere."""
     made |= {"imm_slot": 3, "param": False, "imm": 4 * rng.randrange(BYTES // 4 - 48), "wide": rng.random() < 0.3,
              "space": Space.GLOBAL, "src": (rng.choice((BASE, PLACE, PLACE)), ZERO, _register(rng))}
     if op in (Op.ATOM, Op.RED):
-        made |= {"atom": rng.choice(ATOMICS), "dst_type": rng.choice((DType.U32, DType.S32))}
+        made |= {"atom": rng.choice(ATOMICS), "dst_type": rng.choice((DType.U32, DType.S32)),
+                 "space": rng.choice((Space.GLOBAL, Space.GLOBAL, Space.SHARED))}
     else:
         made["access"] = rng.choice((*Access, Access.B32, Access.B32, Access.B32))
-        if op is Op.LD:
-            made["space"] = rng.choice((Space.GLOBAL, Space.GLOBAL, Space.CONST, Space.PARAM))
+        written = (Space.GLOBAL, Space.GLOBAL, Space.SHARED, Space.LOCAL)
+        made["space"] = rng.choice((*written, Space.CONST, Space.PARAM) if op is Op.LD else written)
+        if made["space"] is Space.LOCAL:
+            made |= {"imm": 4 * rng.randrange(LOCAL_BYTES // 4), "src": (ZERO, ZERO, _register(rng))}
     if rng.random() < 0.02:
         made["src"] = (_register(rng), ZERO, RZ)
 

@@ -1,6 +1,6 @@
 """`Launch`: the grid and the arguments of a kernel. Plain data; `warploom.kernels` reads it from files."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from warploom.arch.config import LANES
 from warploom.arch.errors import LaunchError, nearest
-from warploom.arch.memory_map import BUFFER_ALIGNMENT, HEAP_BASE, SHARED_WINDOW, after
+from warploom.arch.memory_map import BUFFER_ALIGNMENT, HEAP_BASE, LOWEST_ARRAY, SHARED_WINDOW, after
 from warploom.arch.program import Program
 
 MAX_GRID = (2**31 - 1, 65535, 65535)
@@ -89,9 +89,9 @@ class Launch:
         placed, base = [], HEAP_BASE
         for buffer in {buffer.name: buffer for buffer in (*given, *self.mapped)}.values():
             base = base if buffer.address is None else buffer.address
-            if base % BUFFER_ALIGNMENT or not HEAP_BASE <= base <= SHARED_WINDOW - buffer.array.nbytes:
+            if base % BUFFER_ALIGNMENT or not LOWEST_ARRAY <= base <= SHARED_WINDOW - buffer.array.nbytes:
                 raise LaunchError(f"the array '{buffer.name}' of {buffer.array.nbytes} bytes can't be at {base:#x}: "
-                                  f"must be at a multiple of {BUFFER_ALIGNMENT}, from {HEAP_BASE:#x} to the end of "
+                                  f"must be at a multiple of {BUFFER_ALIGNMENT}, from {LOWEST_ARRAY:#x} to the end of "
                                   f"global memory at {SHARED_WINDOW:#x}")
             placed.append((buffer, base))
             base = after(base, buffer.array.nbytes)
@@ -101,6 +101,18 @@ class Launch:
                 raise LaunchError(f"the arrays '{one.name}' ({one.array.nbytes} bytes at {first:#x}) and '{two.name}' "
                                   f"(at {second:#x}) overlap: place them apart")
         return placed
+
+    def moved(self, base: int) -> "Launch":
+        """The launch with its arrays from an address on. Raises `LaunchError` if one has an address of its own, to
+        which others may point, or cannot be there."""
+        placed = self.placed()
+        for buffer in (buffer for buffer, _ in placed if buffer.address is not None):
+            raise LaunchError(f"the array '{buffer.name}' has the address {buffer.address:#x}: it cannot be moved")
+        moved = {buffer.name: replace(buffer, address=base + address - placed[0][1]) for buffer, address in placed}
+        launch = replace(self, mapped=tuple(moved[buffer.name] for buffer in self.mapped), arguments=tuple(
+            moved[argument.name] if isinstance(argument, Buffer) else argument for argument in self.arguments))
+        launch.placed()
+        return launch
 
     def check(self, program: Program) -> None:
         """Raise `LaunchError` if geometry, arguments or symbols do not fit the program."""

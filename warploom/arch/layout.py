@@ -54,7 +54,9 @@ def metadata_rows(config: SmConfig) -> int:
 
 def left(config: SmConfig, register: int) -> bool:
     """Whether the number of a register puts it on the left side of its entry ([RADAIDEH], Fig. 3.14)."""
-    return config.has_sides and config.alignment is Alignment.REG and register % 2 == 1
+    if not config.has_sides or config.alignment not in (Alignment.REG, Alignment.PARITY):
+        return False
+    return bool((register + register // config.banks * (config.alignment is Alignment.PARITY)) % 2)
 
 
 def resident_warps(config: SmConfig, registers: int) -> int:

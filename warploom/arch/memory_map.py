@@ -28,8 +28,11 @@ bits}."""
 GLOBALS_BASE = 0x0000_0000_1000_0000
 """Start of the module's `.global` variables."""
 
+LOWEST_ARRAY = 0x0000_0000_8000_0000
+"""The lowest address of a buffer: behind all `.global` variables."""
+
 HEAP_BASE = 0x0000_7000_0000_0000
-"""Start of the launch's buffers."""
+"""Start of the launch's buffers, unless they have other addresses."""
 
 BUFFER_ALIGNMENT = 256
 """Alignment of a buffer in bytes. At least this many unmapped bytes follow it, so that an overrun is caught."""

@@ -42,18 +42,19 @@ class Allocation:
 
 
 def allocate(function: Function, max_registers: int = GENERAL_REGISTERS,
-             max_predicates: int = PREDICATE_REGISTERS, *, optimise: bool = True) -> Allocation:
+             max_predicates: int = PREDICATE_REGISTERS, *, optimise: bool = True, apart: bool = False) -> Allocation:
     """Allocate every register of a function, whose own nodes do not change.
 
     Predicates beyond `max_predicates` go to general registers, general registers beyond `max_registers` to local
     memory. Without `optimise` registers that copies connect are not joined, and constants are spilled like any value.
-    Raises `PtxError` if a single instruction needs more registers than there are.
+    With `apart` each register of the PTX has one of its own, and is joined with no other. Raises `PtxError` if a single
+    instruction needs more registers than there are, or with `apart` the kernel.
     """
     flow = ControlFlow(function.body)
     origins = {node: node for block in flow.blocks for node in block.nodes}
     allocator = _Allocator(function, flow, Spiller(function, origins), optimise=optimise)
     predicates = allocator.run(RegisterClass.PREDICATE, max_predicates)
-    general = allocator.run(RegisterClass.GENERAL, max_registers)
+    general = allocator.separate(max_registers) if apart else allocator.run(RegisterClass.GENERAL, max_registers)
     registers = max(general.values(), default=0) + 1
     return Allocation(flow, predicates | general, registers, origins, allocator.local_bytes)
 
@@ -82,6 +83,29 @@ class _Allocator:
                 return places
             cheap = [unit for unit in failed if costs[unit] < _NEVER] or [self._neighbour(failed[0], units, costs)]
             self._spill([units.all[unit].members for unit in cheap], interference, kind)
+
+    def separate(self, limit: int) -> dict[int, int]:
+        """General registers in the order of their numbers, with pairs aligned, and behind them those of temporary
+        values, which share."""
+        liveness = Liveness(self.flow, RegisterClass.GENERAL)
+        interference = build_interference(self.flow, liveness, RegisterClass.GENERAL)
+        interference.copies = []
+        units = Units(interference)
+        named = [unit for unit, each in enumerate(units.all)
+                 if not interference.registers[each.registers[0]].local]
+        place: dict[int, int] = {}
+        first = 0
+        for unit in named:
+            first += first % units.all[unit].size
+            place |= {number: first + half for half, (number,) in enumerate(units.all[unit].members)}
+            first += units.all[unit].size
+        temporary = [unit for unit in range(len(units.all)) if unit not in {*named}]
+        shared, failed = colour(temporary, units, limit, first + first % 2)
+        if failed or first > limit:
+            kernel = self.function.kernel
+            raise PtxError(f"kernel {kernel.name}: has {first} registers and temporary values, and a thread at most "
+                           f"{limit}: let them share registers", file=kernel.file, line=kernel.line)
+        return place | shared
 
     def _cost(self, unit: Unit, interference: Interference) -> float:
         registers = unit.registers
@@ -170,15 +194,16 @@ def _first(waiting: deque[int], left: list[int], count: int) -> bool:
     return bool(waiting)
 
 
-def colour(order: list[int], units: Units, limit: int) -> tuple[dict[int, int], list[int]]:
-    """(physical register of each virtual one, units without a register): the lowest free one, for pairs an even one."""
+def colour(order: list[int], units: Units, limit: int, first: int = 0) -> tuple[dict[int, int], list[int]]:
+    """(physical register of each virtual one, units without a register): the lowest free one from `first` on, which is
+    even, for pairs an even one."""
     place: dict[int, int] = {}
     failed = []
     for index in order:
         unit = units.all[index]
         taken = {place[other] - half for half, members in enumerate(unit.members) for number in members
                  for other in units.edges.of(number).tolist() if other in place}
-        base = next((base for base in range(0, limit - unit.size + 1, unit.size) if base not in taken), None)
+        base = next((base for base in range(first, limit - unit.size + 1, unit.size) if base not in taken), None)
         if base is None:
             failed.append(index)
             continue

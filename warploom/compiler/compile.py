@@ -16,26 +16,28 @@ from warploom.compiler.parser import parse
 
 
 def compile_ptx(text: str, file: str, entry: str | None = None, max_registers: int = GENERAL_REGISTERS, *,
-                optimise: bool = True) -> Program:
+                optimise: bool = True, virtual_registers: bool = False) -> Program:
     """Compile one entry of a PTX text; `entry` may be omitted if there is only one.
 
     `file` is named in messages and in the program. With fewer `max_registers` per thread values go to local memory.
     Without `optimise` every rewrite that docs/compiler.md lists is disabled: more instructions and registers, the same
-    memory. Raises `PtxError` for every error or unsupported construct in the text, except inside functions that the
+    memory. With `virtual_registers` each register of the PTX has one of its own, as in a simulator without a register
+    allocator. Raises `PtxError` for every error or unsupported construct in the text, except inside functions that the
     entry does not call: those are not parsed.
     """
     function = lower(link(parse(excerpt(text, entry), file), entry), optimise=optimise)
     if optimise:
         convert_branches(function)
-    allocation = allocate(function, max_registers, optimise=optimise)
+    allocation = allocate(function, max_registers, optimise=optimise, apart=virtual_registers)
     emitted = emit(function, allocation)
     return replace(emitted.program, hints=find_hints(emitted, allocation.flow))
 
 
 def compile_file(path: str | Path, entry: str | None = None, max_registers: int = GENERAL_REGISTERS, *,
-                 optimise: bool = True) -> Program:
+                 optimise: bool = True, virtual_registers: bool = False) -> Program:
     """`compile_ptx` of a file. Raises `PtxError` also when the file cannot be read."""
-    return compile_ptx(read_ptx(path), str(path), entry, max_registers, optimise=optimise)
+    return compile_ptx(read_ptx(path), str(path), entry, max_registers, optimise=optimise,
+                       virtual_registers=virtual_registers)
 
 
 def read_ptx(path: str | Path) -> str:

@@ -4,6 +4,7 @@ import dataclasses
 
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Alignment, Coalescing, Gating, Layout
+from warploom.arch.mechanisms.coalescing import BOUNDS, IN_HARDWARE
 from warploom.evaluation import metrics
 from warploom.evaluation.coalescing_bars import (
     BASELINE,
@@ -61,7 +62,7 @@ def configurations(config: SmConfig) -> dict[str, SmConfig]:
     for layout in Layout:
         baseline = dataclasses.replace(plain, layout=layout)
         found[name(layout, BASELINE)] = baseline
-        for alignment in Alignment:
+        for alignment in (*IN_HARDWARE, *BOUNDS):
             on = dataclasses.replace(baseline, coalescing=Coalescing.ON, alignment=alignment)
             found[name(layout, alignment)] = on
     for kind in COMPARATORS:

@@ -123,9 +123,9 @@ class _Maker:
         memory = Memory(program, launch, 1)
         for buffer, base in launch.placed():
             contents = lines(np.ascontiguousarray(buffer.array).tobytes())
-            if base + len(contents) > HEAP_BASE + PART:
-                raise LaunchError(f"the array {buffer.name!r} ends at {base + len(contents):#x}: the FG-SIMT engine "
-                                  f"has memory for arrays up to {HEAP_BASE + PART:#x}")
+            if base < HEAP_BASE or base + len(contents) > HEAP_BASE + PART:
+                raise LaunchError(f"the array {buffer.name!r} is from {base:#x} to {base + len(contents):#x}: the "
+                                  f"FG-SIMT engine has memory for arrays from {HEAP_BASE:#x} to {HEAP_BASE + PART:#x}")
             address = _low(base)
             if address not in self._arrays:
                 self._arrays[address] = contents

@@ -19,8 +19,8 @@ from warploom.kernels.table import Table
 @dataclass(frozen=True)
 class LaunchFile:
     """A parsed launch file: `ptx` is the path of the PTX file, `entry` is None if the file has only one, `outputs` are
-    the names of output buffers and symbols. `optimise` says how to compile its kernel. `files` are all files that were
-    or will be read."""
+    the names of output buffers and symbols. `optimise` and `virtual_registers` say how to compile its kernel. `files`
+    are all files that were or will be read."""
 
     path: Path
     ptx: Path
@@ -29,6 +29,7 @@ class LaunchFile:
     outputs: tuple[str, ...]
     expectations: tuple[Expectation, ...]
     optimise: bool = True
+    virtual_registers: bool = False
     files: tuple[Path, ...] = ()
 
 

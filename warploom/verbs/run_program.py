@@ -18,9 +18,11 @@ from warploom.verbs.run import extents, seed_of_hardware, show_printed, show_tim
 
 def main(options: argparse.Namespace) -> Body:
     """Run the program, compare what it returns, and write its outputs."""
-    if options.waves or not options.optimise:
-        raise ConfigError(f"{'--waves' if options.waves else '--no-optimise'} is for a single launch: write those of "
-                          f"{options.kernel} with --launches DIR, and run one of these launch files")
+    alone = {"--waves": options.waves, "--no-optimise": not options.optimise,
+             "--virtual-registers": options.virtual_registers, "--heap-base": options.heap_base is not None}
+    for option in (option for option, given in alone.items() if given):
+        raise ConfigError(f"{option} is for a single launch: write those of {options.kernel} with --launches DIR, and "
+                          "run one of these launch files")
     if options.rtl:
         need_simulator()
     this, size = program(options.kernel), options.size or "default"

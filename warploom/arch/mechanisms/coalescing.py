@@ -35,9 +35,15 @@ class Alignment(StrEnum):
     """The side of its entry on which a narrow register is stored, with `Coalescing.ON` ([RADAIDEH], section 3.7.1)."""
 
     REG = "reg"  # even registers right, odd ones left
+    PARITY = "parity"  # the same, the other way round in every other row of a warp; golden model only
     WRITE = "write"  # for each warp, the other side with each full write
     IDEAL = "ideal"  # sides never conflict, only widths count; golden model only
     UPPER_BOUND = "upper_bound"  # neither sides nor widths conflict; golden model only
+
+    @property
+    def has_sides(self) -> bool:
+        """Whether sides conflict."""
+        return self not in BOUNDS
 
 
 IN_HARDWARE = (Alignment.REG, Alignment.WRITE)
@@ -62,7 +68,7 @@ COALESCING = Mechanism(
                "[RADAIDEH], section 3.7.1"),
     ),
     conflicts=(
-        Conflict("alignment", (Alignment.WRITE, *BOUNDS), "coalescing",
+        Conflict("alignment", (Alignment.PARITY, Alignment.WRITE, *BOUNDS), "coalescing",
                  (Coalescing.OFF, Coalescing.CORF, Coalescing.CORF_PLUS),
                  "only coalescing = on gives registers a side"),
         _bounded("gating", ("active", "in_lane", "cross_lane"), "a bound has no columns to gate"),
@@ -70,7 +76,8 @@ COALESCING = Mechanism(
                  "bounds are modelled with the baseline's collectors only"),
         _bounded("affine", ("a", "ab", "abm"), "bounds are modelled without the affine unit only"),
     ),
-    model_only=(ModelOnly("alignment", BOUNDS, "a bound", "reg or write"),),
+    model_only=(ModelOnly("alignment", BOUNDS, "a bound", "reg or write"),
+                ModelOnly("alignment", (Alignment.PARITY,), "an experiment", "reg or write")),
     fields=(
         PortField("encoding", "size", bits=2, needs=ON), PortField("encoding", "sign", bits=1, needs=ON),
         PortField("result", "warp", counts="warps", needs=(*ON, ("alignment", (Alignment.WRITE,)))),
