@@ -12,6 +12,7 @@ from warploom.arch.mechanisms import Affine, Alignment, Bypass, Coalescing, Gati
 from warploom.evaluation import affine, affine_energy, bypassing, coalescing, coalescing_energy, gating, sensitivity
 from warploom.evaluation.assumptions import ASSUMED, FIGURES, Assumptions
 from warploom.evaluation.energy import Costs, collector_words
+from warploom.evaluation.named import Named, named
 from warploom.evaluation.overhead import mask_buffer
 from warploom.evaluation.published import published
 from warploom.evaluation.register_file_energy import (
@@ -117,7 +118,7 @@ def test_an_ungated_clock_reaches_collectors_and_tables_in_every_cycle():
     assert narrow - plain == pytest.approx(10 * 8 / 1000 * 3 * 1024)
 
 
-OPERANDS = {"source_widths": [0, 0, 1, 1], "destination_widths": [0, 1, 0, 0]}
+OPERANDS = {"operands": [0, 0, 1, 0], "destination_widths": [0, 1, 0, 0], "bank_writes": [0, 1, 0, 0]}
 """Two operands, one result."""
 
 
@@ -132,7 +133,7 @@ def test_the_mask_buffer_is_looked_up_for_each_operand_and_result_and_changed_fo
 def test_an_issue_port_looks_up_in_its_own_mask_buffer():
     fermi = dataclasses.replace(SmConfig.preset("fermi"), coalescing=Coalescing.ON)
     words, bits = mask_buffer(fermi)
-    found = coalescing_energy.added(run(fermi, source_widths=[0, 0, 0, 1]), costs(fermi))["encodings"]
+    found = coalescing_energy.added(run(fermi, operands=[0, 1, 0, 0]), costs(fermi))["encodings"]
     assert found == pytest.approx(costs().table_read(words // 2, bits))
 
 
@@ -140,6 +141,9 @@ def test_corf_has_a_table_in_flip_flops_and_one_in_sram():
     found = coalescing_energy.added(run(CORF, **OPERANDS), costs(CORF))["encodings"]
     part = Macro(3024 // 4, 10).energy_pj
     assert found == pytest.approx(3 * (costs().table_read(3024, 4) + part) + 4 * costs().flip_flop + 6 * part)
+    fermi = coalescing.configurations(SmConfig.preset("fermi"))["wid_corf"]
+    found = coalescing_energy.added(run(fermi, operands=[0, 1, 0, 0]), costs(fermi))["encodings"]
+    assert found == pytest.approx(costs().table_read(3024 // 2, 4) + part)
 
 
 def test_coalescing_logic_is_passed_by_operands_and_results_and_the_arbiter_works_every_cycle():
@@ -163,15 +167,24 @@ def test_what_happens_in_every_cycle_happens_in_every_sm():
     assert clock[1] == pytest.approx(3 * clock[0])
 
 
-COMPACT = {"attempts": 4, "compact_reads": 5, "compact_writes": 2}
+COMPACT = {"attempts": 4, "compact_reads": 5, "expanded": 4, "compact_writes": 2, "expansions": 3}
+
+
+def test_what_does_not_enter_the_datapath_passes_nothing_there():
+    """Of five results two are compact, and three expansions are new; of eleven operands a window has seven."""
+    counts = {"operands": [2, 1, 2, 2], "destination_widths": [5, 0, 0, 0], "bank_writes": [1, 2, 0, 0]}
+    assert named(run(NARROW, **counts)) == Named(11, 11, 5, 3)
+    assert named(run(AFFINE, **counts, affine=COMPACT)) == Named(11, 11, 6, 3)
+    windows = dataclasses.replace(AFFINE, bypass=Bypass.BOW_HINTS)
+    assert named(run(windows, **counts, affine=COMPACT, bypassed={"fetched": 4})) == Named(11, 4, 6, 3)
 
 
 def test_compact_registers_are_sram_with_three_copies_and_tags():
     found = affine_energy.added(run(AFFINE, **OPERANDS, affine=COMPACT), costs(AFFINE))
     entries = AFFINE.affine_entries
-    expected = (5 + 3 * 2) * Macro(entries, 48).energy_pj + 3 * costs().table_read(entries, 1)
+    expected = (5 + 3 * 2) * Macro(entries, 48).energy_pj + costs().table_read(entries, 1)
     assert found["compact registers"] == pytest.approx(expected)
-    assert found["expansion"] == pytest.approx(costs().logic(5 * FIGURES["logic"]["affine"]["operand"]))
+    assert found["expansion"] == pytest.approx(costs().logic(4 * FIGURES["logic"]["affine"]["operand"]))
 
 
 def test_an_attempt_takes_as_much_as_lanes_of_its_area():

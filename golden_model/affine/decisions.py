@@ -224,8 +224,9 @@ class AffineDecisions:
     def _attempts_now(self, warp: Warp) -> int:
         """The warp's attempt has issued. Returns the hazard bits that are held now: its predicate until the outcome,
         and its register until the result is on its way."""
-        self.counts.attempts += 1
         attempt, hazards = self._attempted.pop(warp.slot), warp.next.hazards
+        self.counts.attempts += 1
+        self.counts.compact_reads += attempt.plan.compact
         written = 1 << attempt.fields["dst"] if attempt.fields["writes"] else 0
         attempt.holds = hazards.own & ~written
         if written and attempt.plan.way is _ATTEMPT and coming_cycles(warp.next.op) > 1:
@@ -277,7 +278,6 @@ class AffineDecisions:
 
     def _accepted(self, warp: Warp, attempt: Unanswered, pred: int) -> None:
         counts, fields, op = self.counts, attempt.fields, attempt.static.op
-        counts.compact_reads += attempt.plan.compact
         if attempt.plan.way is _PARTIAL:
             counts.suppressed += 1
         else:
@@ -327,6 +327,7 @@ class AffineDecisions:
         """An instruction that reads this number of different registers enters the datapath."""
         self.counts.operands[generic] += 1
         self.counts.compact_reads += compact
+        self.counts.expanded += compact
 
 
 def _tag_of(plan: Plan) -> Tag:

@@ -2,8 +2,7 @@
 
 - *compact registers*, SRAM with a copy for each source: a read for each compact operand, a write to all copies for each
   compact result; and their tags, a table in flip-flops: a look-up for each register that an instruction names;
-- *expansion*: a compact operand of the lanes becomes 32 words. The operands of accepted attempts are counted as well, a
-  little too much.
+- *expansion*: a compact operand of an instruction in the datapath becomes 32 words.
 
 An attempt takes as much as lanes of the same area; the datapath's lanes then have less to do.
 """
@@ -25,7 +24,7 @@ def added(run: Run, costs: Costs) -> dict[str, float]:
     named = sum(run.statistics.source_widths) + sum(run.statistics.destination_widths)
     values = (counts["compact_reads"] + SOURCES * counts["compact_writes"]) * read
     return {"compact registers": values + named * costs.table_read(rows, 1),
-            "expansion": costs.logic(counts["compact_reads"] * FIGURES["logic"]["affine"]["operand"])}
+            "expansion": costs.logic(counts["expanded"] * FIGURES["logic"]["affine"]["operand"])}
 
 
 def table_bits(config: SmConfig) -> int:

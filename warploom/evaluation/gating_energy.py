@@ -2,9 +2,10 @@
 
 - *column*: an access to a sub-bank has a part for the row and a part for each column: see `Organisation`. Without
   gating sub-banks are one macro each;
-- *zero buffer*, SRAM: a look-up for each register that is read and for each destination, and a write to each copy for
-  each result;
-- *detector and switches*: zero detection, switches and zero forcing, for each result and each operand;
+- *zero buffer*, SRAM: a look-up for each register that an instruction reads and for each destination, and a write to
+  each copy for each result that is written;
+- *detector and switches*: zero detection and switches for each result, zero forcing and switches for each operand that
+  comes from the register file;
 - *fields*: the entries of an instruction stored in and read from its collector, and that of its destination in
   every register on the path to write-back.
 
@@ -17,6 +18,7 @@ from warploom.arch.interfaces import width, zero_fields
 from warploom.evaluation.assumptions import FIGURES
 from warploom.evaluation.energy import SUB_BANK_COLUMNS, Costs
 from warploom.evaluation.figures import Run
+from warploom.evaluation.named import named
 from warploom.evaluation.overhead import NAMED_REGISTERS, read_ports, zero_buffer
 from warploom.golden_model.statistics import Statistics
 
@@ -66,13 +68,13 @@ def _whole(columns: Organisation, row: float, sub_banks: int, enabled: int) -> f
 def added(run: Run, costs: Costs) -> dict[str, float]:
     """The energy that zero masks add, by part, pJ."""
     config, counts = run.config, run.statistics
-    operands, results = sum(counts.source_widths), sum(counts.destination_widths)
+    registers = named(run)
     passed = FIGURES["logic"]["gating"][config.gating]["off" if not config.has_sides else "on"]
-    held = width(zero_fields(config)) * (2 * NAMED_REGISTERS * counts.datapath_instructions + TRAVEL * results)
-    looked_up = operands + (1 + read_ports(config)) * results
+    entries = 2 * NAMED_REGISTERS * counts.datapath_instructions + TRAVEL * registers.results
+    looked_up = registers.operands + registers.results + read_ports(config) * registers.written
     spent = (
         looked_up * costs.sram(*zero_buffer(config)),
-        costs.logic(operands * passed["operand"] + results * passed["result"]),
-        held * costs.flip_flop,
+        costs.logic(registers.fetched * passed["operand"] + registers.results * passed["result"]),
+        width(zero_fields(config)) * entries * costs.flip_flop,
     )
     return dict(zip(PARTS, spent, strict=True))

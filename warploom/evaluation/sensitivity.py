@@ -34,6 +34,10 @@ class Headline:
         return fmean(self.compare(found[self.ours], found[self.baseline], assumed) for found in runs.values())
 
 
+ROUNDING = 1e-9
+"""Percentage points within which sums of the same numbers in another order differ."""
+
+
 def rows(headlines: Sequence[Headline], runs: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The rows of the table, by `COLUMNS`; for each figure first the assumption that carries most. Assumptions that
     change nothing are left out."""
@@ -45,7 +49,7 @@ def _of(headline: Headline, runs: Mapping[str, Mapping[str, Any]]) -> list[dict[
     for name, entry in FIGURES["assumptions"].items():
         ends = [headline.average(runs, replace(ASSUMED, **{name: entry[end]})) for end in ("least", "most")]
         carried = max(*ends, ours) - min(*ends, ours)
-        if carried:
+        if carried > ROUNDING:
             found.append(dict(zip(COLUMNS, (headline.figure, headline.published, ours, name, entry["least"],
                                             entry["most"], *ends, carried), strict=True)))
     return sorted(found, key=lambda row: -row["range"])
