@@ -26,7 +26,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # What the project finds out about itself it keeps apart from what users keep (conftest.py).
 regress: export WARPLOOM_CACHE ?= $(CURDIR)/build
 
-.PHONY: help setup run test lint docs results verilog regress synth evaluate bench mutation fuzz clean
+.PHONY: help setup run test lint docs compiled results verilog regress synth evaluate bench mutation fuzz clean
 .DELETE_ON_ERROR:
 
 help:  ## list the commands

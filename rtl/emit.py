@@ -67,6 +67,7 @@ def generate(
     written atomically.
     """
     component, name = create(config, unit, probe=probe), module_name(unit)
+    files = files_of(config, Path(out_dir), unit, probe=probe)
     described = ports(component)
     body = to_verilog(component, name, source_lines=source_lines)
     inputs = set(re.findall(r"^  input wire (\w+)", body.split(f"module {name} (")[1].split(");")[0], re.MULTILINE))
@@ -78,15 +79,18 @@ def generate(
         "ports": described, "units": re.findall(r"^module (\w+)", body, flags=re.MULTILINE),
     }
     head = _header(config, unit, sidecar)
-    stem = f"{short_name(config)}_{name}{'_probe' if probe else ''}"
-    folder = Path(out_dir)
-    folder.mkdir(parents=True, exist_ok=True)
-    files = Files(*(folder / f"{stem}{end}" for end in (".sv", "_pkg.sv", ".vlt", ".json")))
+    files.verilog.parent.mkdir(parents=True, exist_ok=True)
     _write(files.verilog, head + body)
     _write(files.package, head + package(name, described))
-    _write(files.waiver, _waiver(stem))
+    _write(files.waiver, _waiver(files.verilog.stem))
     _write(files.sidecar, json.dumps(sidecar, indent=1) + "\n")
     return files
+
+
+def files_of(config: SmConfig, folder: Path, unit: str, *, probe: bool = False) -> Files:
+    """The files of a unit in a folder."""
+    stem = f"{short_name(config)}_{module_name(unit)}{'_probe' if probe else ''}"
+    return Files(*(folder / f"{stem}{end}" for end in (".sv", "_pkg.sv", ".vlt", ".json")))
 
 
 def _header(config: SmConfig, unit: str, sidecar: dict[str, Any]) -> str:

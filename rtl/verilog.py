@@ -15,7 +15,7 @@ from amaranth.lib import data, wiring
 
 from warploom import processes
 from warploom.arch.config import SmConfig
-from warploom.arch.errors import ConfigError, ToolError
+from warploom.arch.errors import ConfigError, ToolError, nearest
 from warploom.arch.mechanisms import MECHANISMS, Unit
 from warploom.origin import ROOT
 from warploom.rtl.datapath import Datapath
@@ -78,7 +78,7 @@ def create(config: SmConfig, unit: str, *, probe: bool = False) -> wiring.Compon
     of a unit that has none.
     """
     if unit not in UNITS:
-        raise ConfigError(f"unit = {unit!r}: must be one of {', '.join(UNITS)}")
+        raise ConfigError(f"unit = {unit!r}: must be one of {', '.join(UNITS)}{nearest(unit, UNITS)}")
     config.check_hardware()
     for field, values in UNITS[unit].needs:
         if getattr(config, field) not in values:

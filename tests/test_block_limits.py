@@ -100,6 +100,15 @@ def loading(*settings: str) -> GpuRun:
     return simulate_gpu(gpu, trace_of([load, wait] * 3, warps=120, per_block=1), check=True)
 
 
+def test_a_window_may_hold_an_instruction_for_memory() -> None:
+    sm = SimpleNamespace(config=SmConfig.preset("narrow").with_settings(["bypass=bow"]),
+                         front_end=SimpleNamespace(stalls=SimpleNamespace(now=[Stall.COLLECTOR] * 2)))
+    for held, waits in (([[MEM], [OTHER, MEM]], True), ([[MEM], [OTHER]], False), ([[MEM], []], False)):
+        collectors = [SimpleNamespace(held=instructions) for instructions in held]
+        sm.datapath = SimpleNamespace(operands=SimpleNamespace(collectors=collectors))
+        assert MemoryWaits(sm)() == waits  # type: ignore[arg-type]
+
+
 def test_an_sm_that_waits_gets_fewer_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """With short intervals the limit is reached; every operand is checked, and skipped cycles change nothing."""
     monkeypatch.setattr("warploom.golden_model.gpu.limits.INTERVAL", 256)

@@ -320,6 +320,17 @@ def test_the_machine_code_of_a_kernel_with_its_ptx(capsys, tmp_path):
     assert "window" not in document
 
 
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_a_table_breaks_no_word(capsys, monkeypatch, width):
+    monkeypatch.setattr(report, "PLAIN_WIDTH", width)
+    words = ["issue_per_warp", "two_level", "0.02296"]
+    report.table("Words", ("warp instructions", *words), [["of a sentence that is longer than its column", *words]] * 2)
+    text = capsys.readouterr().out
+    assert all(text.count(word) == 3 for word in words) and text.count("instructions") == 1
+    report.table("A path", ("path",), [["/".join(["folder"] * 40)]])
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= max(width, 40)
+
+
 def test_machine_code_that_is_not_optimised(capsys, tmp_path):
     """The program is longer, and has the same results, also in functional execution."""
     lengths = []

@@ -7,13 +7,16 @@ import pytest
 from golden_traces import random_instruction
 
 from warploom.arch.isa import PT, RZ, Instruction, Op, Pipe
+from warploom.arch.modifiers import DType, Space
 from warploom.golden_model.front_end.hazards import Hazards
 from warploom.golden_model.front_end.scoreboard import Scoreboard
 from warploom.golden_model.front_end.stalls import READY, Stall
 
 MEMBAR = Instruction(op=Op.MEMBAR)
 BEATS = (Instruction(op=Op.LATCH, src=(1, 2, RZ)), Instruction(op=Op.DADD, dst=1, src=(3, 4, RZ)),
-         Instruction(op=Op.HIGH, dst=2))
+         Instruction(op=Op.HIGH, dst=2),
+         Instruction(op=Op.LATCH, src=(1, 2, RZ), memory=True), Instruction(op=Op.HIGH, dst=2, memory=True),
+         Instruction(op=Op.ATOM, dst=1, src=(3, 4, RZ), dst_type=DType.U64, space=Space.GLOBAL))
 
 
 @dataclass
@@ -39,11 +42,12 @@ class InFlight:
 def expected(flights: list[InFlight], following: Instruction) -> int:
     """The hazards of an instruction that follows those in flight."""
     before = [flight for flight in flights if flight.writes(following)]
-    if any(flight.instruction.pipe is Pipe.MEM for flight in before):
+    occupied = [flight for flight in flights if flight.occupies(following)]
+    if any(flight.instruction.pipe is Pipe.MEM for flight in (*before, *occupied)):
         return Stall.MEMORY
     if following.op is Op.MEMBAR and any(flight.instruction.pipe is Pipe.MEM for flight in flights):
         return Stall.FENCE
-    if before or any(flight.occupies(following) for flight in flights):
+    if before or occupied:
         return Stall.SCOREBOARD
     return Stall.WAR if any(following.dst in flight.unread for flight in flights) else READY
 

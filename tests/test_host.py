@@ -287,6 +287,7 @@ BAD_ARRAYS: dict[str, tuple[Callable[[Gpu], object], str]] = {
     "an element by a fraction": (lambda gpu: gpu.zeros(3, "f4").at(1.0), "no element"),  # type: ignore[arg-type]
     "more than this machine has": (lambda gpu: gpu.zeros(1 << 60, "u1"), "zeros.*: Unable to allocate"),
     "a number for a path": (lambda gpu: gpu.module(3), r"module\(3\): must be the path"),  # type: ignore[arg-type]
+    "no geometry": (lambda gpu: gpu.module(PTX)["vector_add"](1, 2), r"write vector_add\[grid, block\]"),
     "a kernel": (lambda gpu: gpu.module(PTX)["vector_sub"], "no kernel 'vector_sub'.*nearest: vector_add"),
     "a variable of addresses": (
         lambda gpu: gpu.module(ADDRESSES).get("table", "u8"), "table holds addresses, which only kernels read"),

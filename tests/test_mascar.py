@@ -24,7 +24,7 @@ from warploom.golden_model.gpu.load_store import REEXECUTED, LoadStore
 from warploom.golden_model.gpu.packets import Kind, Request
 from warploom.golden_model.gpu.simulate import simulate_gpu
 from warploom.golden_model.mascar.owners import OneOwner
-from warploom.golden_model.mascar.reexecution import Reexecution
+from warploom.golden_model.mascar.reexecution import Queued, Reexecution
 from warploom.golden_model.mascar.saturation import Saturation
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.sm import Sm
@@ -101,6 +101,35 @@ def test_the_example_of_the_contract() -> None:
     """The third load merges while the second one waits for the MSHR."""
     assert [example(config()).cycle_of(number) for number in range(3)] == [101, 201, 102]
     assert [example(SmConfig()).cycle_of(number) for number in range(3)] == [101, 201, 112]
+
+
+class OpenPath:
+    """A path that takes reads in some cycles, and brings each line after its own time."""
+
+    place = None
+
+    def __init__(self, cycles: set[int], times: dict[int, int]) -> None:
+        self.arrivals: deque[tuple[int, Request]] = deque()
+        self._cycles, self._times = cycles, times
+
+    def takes(self, cycle: int, kind: Kind) -> bool:
+        return cycle in self._cycles
+
+    def send(self, cycle: int, kind: Kind, line: int, size: int) -> Request:
+        request = Request(kind, line, size, cycle, 0)
+        self.arrivals.append((cycle + self._times[line], request))
+        return request
+
+
+def test_each_load_of_the_queue_has_a_cause_of_its_own() -> None:
+    """The second waits for the path, which opens in cycle 20 and 200; the third to merge, until its line comes."""
+    machine = config("mshrs=4", "mshr_merges=1", "l1_latency=10")
+    driver = Driver(machine, OpenPath({1, 20, 200}, {0: 49, 7: 300}))
+    for warp, line in enumerate((0, 7, 0)):
+        driver.accept(0, LOAD, warp, line)
+    for cycle in range(400):
+        driver.step(cycle)
+    assert [driver.cycle_of(number) for number in range(3)] == [50, 320, 60]
 
 
 def test_a_store_waits_for_older_loads_of_its_warp() -> None:
@@ -197,8 +226,7 @@ def test_conservation() -> None:
 
 def twice(queue: Reexecution, load: object, cause: object) -> None:
     """A load takes two places."""
-    queue.loads.extend([load, load])
-    queue.cause, queue.line_came = cause, False
+    queue.loads.extend([Queued(load, cause), Queued(load, cause)])
 
 
 BUGS: dict[str, tuple[type, str, Callable]] = {

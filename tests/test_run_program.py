@@ -73,6 +73,8 @@ def test_a_wrong_result_is_a_failure(monkeypatch: pytest.MonkeyPatch, capsys: py
     (["run", "bfs", "--heap-base", "0xc000000"], "can't be at 0xc000000: must be at a multiple of 256, from"),
     ([*RUN, "--rtl", "--waves", "w.vcd"], "--waves is for a single launch"),
     ([*RUN, "--replay"], "--replay: it replays on hardware"),
+    ([*RUN, "--launches", "L", "--out", "L/0-a"], "--out: L/0-a is in L, the folder of --launches: name another one"),
+    ([*RUN, "--launches", ".", "--json", "x.json"], "--json: x.json is in ., the folder of --launches"),
     (["run", "bfs", "--launches", "folder"], "--launches: it writes the launches of a program; bfs is a single one"),
     (["run", "bfs", "--size", "large"], "bfs: size 'large': must be one of tiny, default"),
     (["run", "gausian"], "'gausian' is no bundled kernel or program, which warploom kernels lists"),

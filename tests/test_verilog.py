@@ -19,6 +19,7 @@ from pyslang import ast, driver, syntax
 
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import met
+from warploom.cli import main
 from warploom.rtl import verilog
 from warploom.rtl.emit import WAIVERS, Files, generate, settings, short_name
 from warploom.rtl.package import member_name, package
@@ -290,6 +291,16 @@ def test_settings_name_the_pipes_and_their_classes() -> None:
     assert settings(alone)["pipes"] == "sp0 sfu mem"
     assert settings(fewer) == {"sp0.classes.int_add": "[4, 1]"}
     assert len({short_name(config) for config in (FERMI, alone, fewer)}) == 3
+
+
+def test_a_document_does_not_replace_the_verilog(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make = ["verilog", "--preset", "small", "--unit", "WidthDetector", "--set", "coalescing=on", "--out", str(tmp_path)]
+    assert main(make) == 0
+    for path in sorted(tmp_path.iterdir()):
+        before = path.read_bytes()
+        assert main([*make, "--json", str(path)]) == 1
+        assert f"{path} would be replaced, but --json writes it: name another file" in capsys.readouterr().err
+        assert path.read_bytes() == before
 
 
 def test_a_hint_unit_of_one_warp(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
 from warploom import __version__, targets
+from warploom.arch.config import DEFAULT_PRESET
 from warploom.arch.errors import SHOWN, WarploomError, one_line, shorten, shown
 from warploom.arch.memory_map import HEAP_BASE
 from warploom.evaluation.experiments import ALL, EXPERIMENTS
@@ -216,7 +217,8 @@ def _add_run(verbs: _Verbs) -> None:
 
     demo = _verb(verbs, "demo", "a kernel through model, Verilog, lockstep and synthesis, with one summary",
                  "warploom demo hotspot --preset fermi")
-    demo.add_argument("kernel", nargs="?", default="hotspot", help="a bundled kernel (default: hotspot)")
+    demo.add_argument("kernel", nargs="?", default="hotspot",
+                      help="a bundled kernel, or a launch file (default: hotspot)")
 
 
 def _add_gpu(verb: argparse.ArgumentParser, what: str) -> None:
@@ -334,7 +336,8 @@ def _add_synth(verbs: _Verbs) -> None:
     what.add_argument("--pairs", action="store_true",
                       help="the same for fewer combinations, in which each legal pair of settings occurs")
     synth.add_argument("--ipc", choices=("tiny", "default"),
-                       help="with these two: also instructions per cycle, of all kernels in a size, and per nanosecond")
+                       help="with --all or --pairs: also instructions per cycle, of all kernels in a size, and per "
+                            "nanosecond")
     synth.add_argument("--max-ps", type=_picoseconds, metavar="N",
                        help="fail if a path is longer, access to SRAM left out")
     synth.add_argument("--liberty", type=Path, metavar="FILE", help="your own cell library (default: Nangate 45 nm)")
@@ -355,19 +358,21 @@ def _picoseconds(text: str) -> float:
 
 
 def _add_evaluate(verbs: _Verbs) -> None:
+    others = ", ".join(f"{one.preset} for {name}" for name, one in EXPERIMENTS.items()
+                       if one.preset not in ("", DEFAULT_PRESET) and not one.gpu)
+    tiny = ", ".join(name for name, one in EXPERIMENTS.items() if one.size == "tiny")
     evaluate = _verb(verbs, "evaluate", "an experiment of the sources: our figures beside the published ones",
                      "warploom evaluate all --quick\nwarploom evaluate coalescing gating --workloads kernels\n"
                      "warploom evaluate bypassing --workloads gaussian,lud --size tiny\n"
                      "warploom evaluate hardware --json hardware.json",
-                     preset="fermi; maxwell for gating, pascal for bypassing, gtx480 to calibrate")
+                     preset=f"that of the experiment: fermi; {others}")
     evaluate.add_argument("experiment", nargs="+", metavar="EXPERIMENT", choices=(*EXPERIMENTS, ALL),
                           help=f"{'; '.join(f'{name}: {one.what}' for name, one in EXPERIMENTS.items())}; "
                                f"{ALL}, or several: together, with a document of each beside the charts")
     _add_gpu(evaluate, "the machine of an experiment that has a GPU")
     size = evaluate.add_mutually_exclusive_group()
     size.add_argument("--size", choices=("tiny", "default", "large"),
-                      help="inputs of the programs (default: default, for combination tiny; kernels have no large "
-                           "ones)")
+                      help=f"inputs of the programs (default: default, for {tiny} tiny; kernels have no large ones)")
     size.add_argument("--quick", action="store_true", help="tiny inputs, and all without synthesis, for a quick look")
     _add_workloads(evaluate, "the programs on the list of the experiment's source, and the kernels")
     usual = ", ".join(f"{one.blocks} for {name}" for name, one in EXPERIMENTS.items() if one.blocks)

@@ -15,6 +15,7 @@ from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.measure import Measurement
 from rich.table import Table
 
 from warploom import __version__
@@ -27,6 +28,12 @@ SCHEMA_VERSION = 2
 PLAIN_WIDTH = 120
 """Columns of a table if standard output is no terminal."""
 
+WIDEST = 10_000
+"""Columns of any table, at most."""
+
+LONGEST_WORD = 30
+"""Columns that a word of a table gets in any case; longer ones, such as paths, may be folded."""
+
 LINE_SECONDS = 60
 """Time between lines of progress where there is no terminal."""
 
@@ -37,13 +44,18 @@ SPEED_LINES = 10
 def table(title: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
     """Print a table. Numbers are aligned right, integers with thousands separators, floats with four digits."""
     cells = [list(row) for row in rows]
+    texts = [[_text(cell) for cell in row] for row in cells]
     result = Table(box=box.SIMPLE_HEAD)
     for number, name in enumerate(columns):
         numeric = all(isinstance(row[number], int | float | None) for row in cells)
-        result.add_column(escape(name), justify="right" if numeric else "left", overflow="fold")
-    for row in cells:
-        result.add_row(*(escape(_text(cell)) for cell in row))
-    console().print(f"[bold]{escape(title)}[/bold]", result)
+        words = (word for text in (name, *(row[number] for row in texts)) for word in text.split())
+        result.add_column(escape(name), justify="right" if numeric else "left", overflow="fold",
+                          min_width=min(max(map(len, words), default=0), LONGEST_WORD))
+    for row in texts:
+        result.add_row(*map(escape, row))
+    shown = console()
+    shown.width = max(shown.width, Measurement.get(shown, shown.options.update(max_width=WIDEST), result).minimum)
+    shown.print(f"[bold]{escape(title)}[/bold]", result)
 
 
 def fields(title: str, values: Mapping[str, object]) -> None:

@@ -30,11 +30,25 @@ def check(options: argparse.Namespace) -> None:
             if wrong := wrong_with(path):
                 raise OSError(wrong, os.strerror(wrong), str(path))
     _differ(_written(options), _read(options))
+    _check_launches(options)
 
 
 def check_launch(options: argparse.Namespace, read: Iterable[Path], buffers: Iterable[str] = ()) -> None:
     """Raise `ConfigError` if output, also that of buffers to ``--out``, would replace a file that a launch reads."""
     _differ([*_written(options), *(("--out", options.out / f"{name}.npy") for name in buffers)], read)
+
+
+def check_made(options: argparse.Namespace, made: Iterable[Path]) -> None:
+    """Raise `ConfigError` if output would replace a file that the command makes in a folder."""
+    _differ([*_written(options), *(("--out", path) for path in made)], ())
+
+
+def _check_launches(options: argparse.Namespace) -> None:
+    """Raise `ConfigError` for output in the folder of launch files, which have names of their own."""
+    launches, out = (getattr(options, name, None) for name in ("launches", "out"))
+    for option, path in [*_written(options), *([("--out", out)] if out else [])]:
+        if launches and Path(os.path.realpath(path)).is_relative_to(os.path.realpath(launches)):
+            raise ConfigError(f"{option}: {path} is in {launches}, the folder of --launches: name another one")
 
 
 def _written(options: argparse.Namespace) -> list[tuple[str, Path]]:

@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 
-from warploom.golden_model.front_end.hazards import BARRIER, MEMORY, READ, READ_MASK, Hazards
+from warploom.arch.isa import Pipe
+from warploom.golden_model.front_end.hazards import BARRIER, LATCH, MEMORY, READ, READ_MASK, Hazards
 from warploom.golden_model.front_end.stalls import HOLDS, READY
 
 _REGISTERS = 256
 _WAR, _SCOREBOARD, _MEMORY, _FENCE, _BARRIER = HOLDS
 
 _AT_BARRIER = 1 << BARRIER
+
+_MEMORY_LATCH = 1 << LATCH[Pipe.MEM]
 
 _STILL_READ = [1 << READ + register for register in range(_REGISTERS)]
 """The hazard bit of each register that is still to be read."""
@@ -69,7 +72,7 @@ class Scoreboard:
                 pending |= still_read[register]
         self._pending[warp] |= pending
         if memory:
-            self._memory[warp] |= hazards.own
+            self._memory[warp] |= hazards.own | hazards.produces & _MEMORY_LATCH
 
     def read(self, granted: Sequence[tuple[int, int]]) -> Sequence[int]:
         """Collectors were granted these registers, pairs of warp and register. Returns the warps of which this clears a

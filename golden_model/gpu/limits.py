@@ -1,7 +1,7 @@
 """How many blocks an SM may hold at once (docs/contract/renaming.md, *Schedulers and blocks*)."""
 
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 from warploom.arch.isa import Pipe
 from warploom.golden_model.front_end.residency import Residency
@@ -96,6 +96,7 @@ class MemoryWaits:
 
     def __init__(self, sm: Sm) -> None:
         self._stalls, self._schedulers = sm.front_end.stalls, sm.config.schedulers
+        self._has_window = sm.config.has_window
         self._collectors, self._memory = sm.datapath.operands.collectors, sm.config.numbers(Pipe.MEM)
 
     def __call__(self) -> bool:
@@ -105,4 +106,9 @@ class MemoryWaits:
         return Stall.COLLECTOR not in causes or self._full()
 
     def _full(self) -> bool:
-        return all(each.busy and each.fields["pipe"] in self._memory for each in self._collectors)
+        return all(any(one.fields["pipe"] in self._memory for one in self._held(each)) for each in self._collectors)
+
+    def _held(self, collector: Any) -> Sequence[Any]:
+        """What waits in a collector: with a window its instructions, else one, if it is busy."""
+        held: Sequence[Any] = collector.held if self._has_window else [collector] * collector.busy
+        return held

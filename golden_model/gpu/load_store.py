@@ -100,7 +100,7 @@ class LoadStore:
         while arrivals and arrivals[0][0] <= cycle:
             self._arrive(*arrivals.popleft())
         if self._reexecution.loads and self._free_at <= cycle and self._may_retry(cycle):
-            self._retry(cycle, self._reexecution.loads[0])
+            self._retry(cycle, self._reexecution.loads[0].load)
         elif self._current is not None:
             self._go_on(cycle, self._current)
         offered = self._results[0][2] if self._results and self._results[0][0] <= cycle else None
@@ -137,7 +137,7 @@ class LoadStore:
     def _arrive(self, cycle: int, request: Request) -> None:
         """An answer is there."""
         if request.kind is Kind.READ:
-            self._reexecution.line_came = True
+            self._reexecution.arrived()
             self.l1.fill(cycle, request.line)
             waiting = self._loads.pop(request.line)
         else:
@@ -201,8 +201,9 @@ class LoadStore:
         """What a store or an atomic waits for: for a load of its warp that is older and in the queue."""
         if instruction.kind is Kind.READ:
             return None
-        older = any(load.flight.warp is instruction.flight.warp for load in self._reexecution.loads)
-        return self._reexecution.cause if older else None
+        loads = self._reexecution.loads
+        older = any(queued.load.flight.warp is instruction.flight.warp for queued in loads)
+        return loads[0].cause if older else None
 
     def _queue_again(self, cycle: int, load: _Instruction, cause: Wait) -> None:
         """The current load, which waits for this, goes into the re-execution queue."""
@@ -214,9 +215,8 @@ class LoadStore:
 
     def _may_retry(self, cycle: int) -> bool:
         """Whether that may be there for which the oldest load of the queue waits."""
-        if self._reexecution.cause is Wait.PATH:
-            return self._path.takes(cycle, Kind.READ)
-        return self._reexecution.line_came
+        oldest = self._reexecution.loads[0]
+        return self._path.takes(cycle, Kind.READ) if oldest.cause is Wait.PATH else oldest.line_came
 
     def _retry(self, cycle: int, load: _Instruction) -> None:
         """The oldest load of the queue tries its next line."""

@@ -6,6 +6,7 @@ from functools import partial
 
 from warploom.arch.chunks import chunks_of
 from warploom.arch.gpu import BlockOrder, GpuConfig
+from warploom.arch.layout import check_fits
 from warploom.golden_model.front_end.blocks import Blocks
 from warploom.golden_model.gpu.block_scheduler import BlockScheduler
 from warploom.golden_model.gpu.clocks import Events
@@ -41,6 +42,7 @@ def simulate_gpu(config: GpuConfig, trace: Traced, *, check: bool = False,
     """Simulate a trace to its end. The caches are empty at its start. Raises `LaunchError` if the launch does not fit
     an SM, `ExecutionError` if it cannot go on. For `check` see `Sm`; an experiment can `prepare` each SM before its
     first cycle."""
+    check_fits(config.sm, trace.program, trace.launch)
     events, duplicates = Events(), Duplicates()
     chunks = chunks_of(config, trace.program, trace.launch, trace.blocks)
     grid, scheduler = Grid(Blocks(trace)), BlockScheduler(config.sms, chunks)

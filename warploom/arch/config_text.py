@@ -111,7 +111,7 @@ def _value(name: str, text: str) -> Any:
     except (ValueError, RecursionError):
         if text.strip().replace("_", "").replace("-", "").isalnum():
             return text.strip()
-        raise ConfigError(f"{shorten(name)} = {shorten(text)}: not a TOML value") from None
+        raise ConfigError(f"{shorten(name)} = {shorten(text)}: not a TOML value, such as 4, on or [4, 1]") from None
 
 
 def _as_toml(value: object) -> str:

@@ -40,7 +40,7 @@ class SmFields:
         1, FRONT_END, "instructions of a warp that may issue in a cycle; with a window 1", (1, 2), "[BOW], section II")
     scheduler: Scheduler = choice(SWITCHES["scheduler"])
     active_warps: int = number(
-        8, FRONT_END, "active set of a two_level scheduler, or group of the launch hint 3 or of cta_aware, in warps",
+        8, FRONT_END, "warps in the active set (two_level), or in a group (launch hint 3, cta_aware)",
         (1, 64), OURS)
     front_end_interval: int = number(
         1, FRONT_END, "cycles of the datapath to one of the schedulers", (1, 8), AFFINE, unit="cycles")
@@ -60,8 +60,8 @@ class SmFields:
     tfet_rows: int = number(0, REGISTER_FILE, "TFET rows of each bank, the last ones; an access takes two cycles",
                             (0, 4096), "[TFET]")
     renaming: Renaming = choice(SWITCHES["renaming"])
-    drowsy: int = number(0, REGISTER_FILE, "to wake the registers of a warp that waited for memory", (0, 64),
-                         "[TFET]", unit="cycles")
+    drowsy: int = number(0, REGISTER_FILE, "to wake the registers of a warp that waited for memory; 0: all stay awake",
+                         (0, 64), "[TFET]", unit="cycles")
 
     collectors: int = number(4, OPERANDS, "operand collectors; with a window one for each warp", (1, 64), TABLE_3_5)
     arrival_delay: int = number(

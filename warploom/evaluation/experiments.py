@@ -159,7 +159,8 @@ EXPERIMENTS = {
         "warploom.verbs.evaluate_hardware:show_network", preset="small",
         refuses=_NO_RUNS, unless="quick"),
     "hardware_units": Experiment(
-        "the same, the units that they change alone", "warploom.verbs.evaluate_hardware:show_units", preset="narrow",
+        "each unit that a mechanism changes, synthesised alone, without and with it",
+        "warploom.verbs.evaluate_hardware:show_units", preset="narrow",
         refuses=_NO_RUNS, unless="quick"),
 }
 """All experiments, by name."""

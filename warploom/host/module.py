@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -95,6 +95,10 @@ class Kernel:
 
     def __init__(self, gpu: Gpu, module: Module, program: Program) -> None:
         self._gpu, self.module, self.program = gpu, module, program
+
+    def __call__(self, *_: Value) -> NoReturn:
+        """A kernel needs a geometry: raises `LaunchError`."""
+        raise LaunchError(f"{self.program.name}(...): write {self.program.name}[grid, block](...)")
 
     def __getitem__(
         self, geometry: tuple[Extents, Extents] | tuple[Extents, Extents, int | Locality]

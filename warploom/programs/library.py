@@ -21,7 +21,7 @@ Outputs = dict[str, np.ndarray]
 """What a program returns, by name."""
 
 SIZES = ("tiny", "default", "large")
-"""tiny: up to 3,000 dynamic warp instructions in all launches; default: about 10**5; large: about 10**7."""
+"""tiny: about 3,000 dynamic warp instructions in all launches; default: about 10**5; large: about 10**7."""
 
 FOLDER = Path(__file__).parent
 

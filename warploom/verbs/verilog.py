@@ -5,9 +5,9 @@ import dataclasses
 import json
 from pathlib import Path
 
-from warploom import report
+from warploom import report, targets
 from warploom.arch.config import SmConfig
-from warploom.rtl.emit import generate
+from warploom.rtl.emit import files_of, generate
 from warploom.verbs import Body, configuration
 
 FOLDER = Path("build/verilog")
@@ -15,8 +15,9 @@ FOLDER = Path("build/verilog")
 
 def main(options: argparse.Namespace) -> Body:
     """Generate, and say what is where."""
-    config = configuration(options)
-    made = generate_unit(config, options.unit, options.out or FOLDER, probe=options.probe, source_lines=options.src)
+    config, folder = configuration(options), options.out or FOLDER
+    targets.check_made(options, dataclasses.astuple(files_of(config, folder, options.unit, probe=options.probe)))
+    made = generate_unit(config, options.unit, folder, probe=options.probe, source_lines=options.src)
     return {"configuration": dataclasses.asdict(config), **made}
 
 

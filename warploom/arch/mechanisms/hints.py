@@ -22,7 +22,7 @@ KIND = (Hinting.ON, Hinting.SHORT_COPIES)
 HINTS = Mechanism(
     name="hints",
     switches=(
-        Switch("hints", Hinting.OFF, "front_end", "what a warp does that waits for memory", "[HAWS]"),
+        Switch("hints", Hinting.OFF, "front_end", "what a warp does while it waits for memory", "[HAWS]"),
     ),
     conflicts=(
         Conflict("hints", KIND, "bypass", tuple(bypass for bypass in Bypass if bypass is not Bypass.OFF),
