@@ -15,7 +15,6 @@ from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.measure import Measurement
 from rich.table import Table
 
 from warploom import __version__
@@ -28,11 +27,11 @@ SCHEMA_VERSION = 2
 PLAIN_WIDTH = 120
 """Columns of a table if standard output is no terminal."""
 
-WIDEST = 10_000
-"""Columns of any table, at most."""
-
 LONGEST_WORD = 30
 """Columns that a word of a table gets in any case; longer ones, such as paths, may be folded."""
+
+BETWEEN = 3
+"""Columns between two columns of a table."""
 
 LINE_SECONDS = 60
 """Time between lines of progress where there is no terminal."""
@@ -45,16 +44,17 @@ def table(title: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) 
     """Print a table. Numbers are aligned right, integers with thousands separators, floats with four digits."""
     cells = [list(row) for row in rows]
     texts = [[_text(cell) for cell in row] for row in cells]
-    result = Table(box=box.SIMPLE_HEAD)
+    result, needed = Table(box=box.SIMPLE_HEAD), 1
     for number, name in enumerate(columns):
         numeric = all(isinstance(row[number], int | float | None) for row in cells)
         words = (word for text in (name, *(row[number] for row in texts)) for word in text.split())
-        result.add_column(escape(name), justify="right" if numeric else "left", overflow="fold",
-                          min_width=min(max(map(len, words), default=0), LONGEST_WORD))
+        width = min(max(map(len, words), default=0), LONGEST_WORD)
+        result.add_column(escape(name), justify="right" if numeric else "left", overflow="fold", min_width=width)
+        needed += width + BETWEEN
     for row in texts:
         result.add_row(*map(escape, row))
     shown = console()
-    shown.width = max(shown.width, Measurement.get(shown, shown.options.update(max_width=WIDEST), result).minimum)
+    shown.width = max(shown.width, needed)
     shown.print(f"[bold]{escape(title)}[/bold]", result)
 
 
