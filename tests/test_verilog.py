@@ -293,6 +293,14 @@ def test_settings_name_the_pipes_and_their_classes() -> None:
     assert len({short_name(config) for config in (FERMI, alone, fewer)}) == 3
 
 
+def test_the_list_of_units(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["verilog", "--units", "--json", str(tmp_path / "units.json")]) == 0
+    listed = json.loads((tmp_path / "units.json").read_text())["units"]
+    assert list(listed) == list(verilog.UNITS)
+    assert listed["AddressSlot"] == {"affine": ["abm"], "bypass": ["off"]}
+    assert "AddressSlot" in capsys.readouterr().out
+
+
 def test_a_document_does_not_replace_the_verilog(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     make = ["verilog", "--preset", "small", "--unit", "WidthDetector", "--set", "coalescing=on", "--out", str(tmp_path)]
     assert main(make) == 0

@@ -301,7 +301,9 @@ def _add_verilog(verbs: _Verbs) -> None:
     verilog = _verb(verbs, "verilog", "generate Verilog",
                     "warploom verilog --preset fermi\nwarploom verilog --unit Arbiter --set banks=16 --out build/mine")
     verilog.add_argument("--out", type=Path, metavar="DIR", help="folder to write to (default: build/verilog)")
-    verilog.add_argument("--unit", default="Datapath", help="the datapath, or a unit (default: Datapath)")
+    what = verilog.add_mutually_exclusive_group()
+    what.add_argument("--unit", default="Datapath", help="the datapath, or a unit (default: Datapath)")
+    what.add_argument("--units", action="store_true", help="list the units, and the settings that they need")
     verilog.add_argument("--probe", action="store_true",
                          help="add the ports of a bench: the datapath's state in each cycle, and activity counters")
     verilog.add_argument("--src", action="store_true",
@@ -329,8 +331,8 @@ def _add_synth(verbs: _Verbs) -> None:
                   "warploom synth --preset small --unit IssueUnit --fpga\n"
                   "warploom synth --all --set bypass=off --set affine=off")
     what = synth.add_mutually_exclusive_group()
-    what.add_argument("--unit", help="one unit; of one outside the datapath, such as HintUnit, its parts too "
-                                      "(default: all of the datapath)")
+    what.add_argument("--unit", help="one unit, as verilog --units lists them; of one outside the datapath, such as "
+                                      "HintUnit, its parts too (default: all of the datapath)")
     what.add_argument("--all", action="store_true",
                       help="the datapath under every combination of mechanisms; those named by --set stay as they are")
     what.add_argument("--pairs", action="store_true",

@@ -8,17 +8,30 @@ from pathlib import Path
 from warploom import report, targets
 from warploom.arch.config import SmConfig
 from warploom.rtl.emit import files_of, generate
+from warploom.rtl.verilog import UNITS
 from warploom.verbs import Body, configuration
 
 FOLDER = Path("build/verilog")
 
 
 def main(options: argparse.Namespace) -> Body:
-    """Generate, and say what is where."""
+    """Generate, and say what is where; or list the units."""
+    if options.units:
+        return _list()
     config, folder = configuration(options), options.out or FOLDER
     targets.check_made(options, dataclasses.astuple(files_of(config, folder, options.unit, probe=options.probe)))
     made = generate_unit(config, options.unit, folder, probe=options.probe, source_lines=options.src)
     return {"configuration": dataclasses.asdict(config), **made}
+
+
+def _list() -> Body:
+    """All units, and the settings without which there are none."""
+    needs = {name: {field: [str(value) for value in values] for field, values in unit.needs}
+             for name, unit in UNITS.items()}
+    report.table("Units", ("unit", "needs"), [
+        (name, ", ".join(f"{field} = {' or '.join(values)}" for field, values in fields.items()))
+        for name, fields in needs.items()])
+    return {"units": needs}
 
 
 def generate_unit(
