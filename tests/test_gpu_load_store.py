@@ -28,7 +28,8 @@ def cycle_by_cycle(config: SmConfig, trace: Traced) -> Statistics:
 
 
 SETTINGS = [[], ["mshrs=2"], ["mshr_merges=1", "l1_sets=1", "l1_ways=1"], ["memory_interval=30", "mshrs=3"],
-            ["affine=abm", "l1_latency=1", "memory_latency=1"]]
+            ["affine=abm", "l1_latency=1", "memory_latency=1"],
+            ["renaming=mem_ra", "tfet_rows=8", "sp.result_queue=2", "memory_interval=300"]]
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=" ".join)

@@ -13,13 +13,14 @@ from warploom.golden_model.gpu.queues import Queue
 
 class Port:
     """An SM's ends of both networks. `unit` is the SM, which is woken when an answer or a place is there; `arrivals`
-    are the answers, each with the SM's cycle from which it is in the L1, in order."""
+    are the answers, each with the SM's cycle from which it is in the L1, in order; `last` is that cycle of
+    the last one."""
 
     def __init__(self, config: GpuConfig, clock: Clock, number: int) -> None:
         self.unit: Unit
         self.queue: Queue
         self.arrivals: deque[tuple[int, Request]] = deque()
-        self.sent = self.answered = 0
+        self.sent = self.answered = self.last = 0
         self._config, self._clock, self._number = config, clock, number
 
     @property
@@ -47,6 +48,7 @@ class Port:
         """See `Target`."""
         cycle = self._clock.cycle(tick) + self._config.sm.l1_latency
         self.answered += 1
+        self.last = max(self.last, cycle)
         self.arrivals.append((cycle, packet.request))
         self.unit.wake(cycle * self._clock.period)
 

@@ -67,7 +67,7 @@ def simulate_gpu(config: GpuConfig, trace: Traced, *, check: bool = False,
     for sm in sms:
         if not sm.finished:
             raise sm.stuck()
-    cycles = max(memory.core.cycle(events.now), *(sm.cycle for sm in sms))
+    cycles = max(*(port.last for port in memory.ports), *(sm.cycle for sm in sms))
     statistics = collect_gpu(memory, sms, units, duplicates, cycles)
     assert statistics.requests == statistics.answers, "a request without an answer"
     runs = tuple(collect(sm) for sm in sms)

@@ -94,10 +94,7 @@ class MemoryPipe:
         lines = self._transactions.lines(flight)
         if op is _LD:
             return self._load(cycle, lines, flight.warp.slot)
-        last, answer = self._through(cycle, lines)
-        if flight.static.returns:
-            self._leaves(flight.warp.slot, cycle, answer)
-        return last, answer
+        return self._through(cycle, lines, flight.warp.slot if flight.static.returns else None)
 
     def _leaves(self, slot: int, made: int, answered: int) -> None:
         """A warp makes a request beyond the L1 cache."""
@@ -118,14 +115,18 @@ class MemoryPipe:
         self.counts.load_transactions += len(lines)
         return cycle - 1, arrival
 
-    def _through(self, cycle: int, lines: list[int]) -> tuple[int, int]:
-        """Stores and atomics: every line waits for its slot of the path to memory."""
-        start = cycle
+    def _through(self, cycle: int, lines: list[int], slot: int | None) -> tuple[int, int]:
+        """Stores and atomics: every line waits for its slot of the path to memory. The warp in `slot` waits for an
+        answer to each."""
+        start, there = cycle, self._config.l1_latency + self._config.memory_latency
         for _ in lines:
-            cycle = self.l1.send(cycle) + 1
+            sent = self.l1.send(cycle)
+            if slot is not None:
+                self._leaves(slot, sent, sent + there)
+            cycle = sent + 1
         self._count(start, cycle, lines)
         self.counts.store_transactions += len(lines)
-        return cycle - 1, cycle - 1 + self._config.l1_latency + self._config.memory_latency
+        return cycle - 1, cycle - 1 + there
 
     def _count(self, start: int, end: int, lines: list[int]) -> None:
         self.counts.stall_cycles += end - start - len(lines)
