@@ -20,16 +20,17 @@ class Statistics:
     """One run of one kernel on one SM. Everything is a count unless said otherwise.
 
     `stalls` are scheduler-cycles without an issue, by cause (`warploom.golden_model.front_end.stalls.Stall`); with the
-    issues, seconds of pairs left out, they add up to ceil(cycles / `front_end_interval`) x schedulers. Issues are the
-    warp instructions, the MOV that follows a BARRED (docs/contract/front_end.md), and with an affine unit refused
-    attempts and expansions. `bank_reads` and `bank_writes` are granted requests by bank. A *bank access* is a bank and
-    a cycle with at least one of them; a *collector write* is a collector and a cycle in which it stores at least one
-    operand; conflicts are refused requests (docs/contract/counting.md). `operands` counts datapath instructions by the
-    number of distinct registers that they read in the register file (0..3); the width lists count warp operands of the
-    program by bytes (1..4). `collecting` and `living` are the cycles of datapath instructions from issue to dispatch,
-    and from issue until done, for ``memory`` and ``other``. `counted` are events of mechanisms, by their key and their
-    name (nothing without the mechanism); a histogram is a list. `lane_operations` counts the lanes of SP and SFU
-    instructions, 32 for each: some are inactive, some trivial. Memory transactions are lines looked up or sent.
+    issues, the second instructions of pairs left out, they add up to ceil(cycles / `front_end_interval`) x schedulers.
+    Issues are the warp instructions, the MOV that follows a BARRED (docs/contract/front_end.md), and with an affine
+    unit refused attempts and expansions. `bank_reads` and `bank_writes` are granted requests by bank. A *bank access*
+    is a bank and a cycle with at least one of them; a *collector write* is a collector and a cycle in which it stores
+    at least one operand; conflicts are refused requests (docs/contract/counting.md). `operands` counts datapath
+    instructions by the number of distinct registers that they read in the register file (0..3); the width lists count
+    warp operands of the program by bytes (1..4). `collecting` and `living` are the cycles of datapath instructions from
+    issue to dispatch, and from issue until done, for ``memory`` and ``other``. `counted` are events of mechanisms, by
+    their key and their name (nothing without the mechanism); a histogram is a list. `lane_operations` counts the lanes
+    of SP and SFU instructions, 32 for each: some are inactive, some trivial. Memory transactions are lines looked up or
+    sent.
     """
 
     kernel: str

@@ -32,7 +32,7 @@ LONGEST = 60
 
 @dataclass(frozen=True)
 class Files:
-    """The files that `generate` has written."""
+    """The files of a unit, as `generate` writes them."""
 
     verilog: Path
     package: Path

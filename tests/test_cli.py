@@ -329,6 +329,10 @@ def test_a_table_breaks_no_word(capsys, monkeypatch, width):
     assert all(text.count(word) == 3 for word in words) and text.count("instructions") == 1
     report.table("A path", ("path",), [["/".join(["folder"] * 40)]])
     assert max(map(len, capsys.readouterr().out.splitlines())) <= max(width, 40)
+    sentence = [f"word_{number}" for number in range(20)]
+    report.table("Sentences", ("first", "number", "last"), [[" ".join(sentence), 12345, " ".join(sentence)]] * 2)
+    text = capsys.readouterr().out
+    assert all(text.count(f"{word} ") + text.count(f"{word}\n") == 4 for word in sentence) and text.count("12,345") == 2
 
 
 def test_machine_code_that_is_not_optimised(capsys, tmp_path):

@@ -128,11 +128,14 @@ def test_virtual_registers_give_the_same_memory(name):
     assert buffers_after(apart, file.launch) == buffers_after(shared, file.launch)
 
 
-def test_more_virtual_registers_than_a_thread_has():
-    text = ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out)\n{ .reg .b32 %r<300>;"
-    body = "".join(f"ld.global.u32 %r{n}, [4096]; st.global.u32 [4096], %r{n};" for n in range(300))
+@pytest.mark.parametrize("live", [1, 300, 600])
+def test_more_virtual_registers_than_a_thread_has(live):
+    text = ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out)\n{ .reg .b32 %r<600>;"
+    groups = [range(start, start + live) for start in range(0, 600, live)]
+    body = "".join(line for group in groups for line in (
+        *(f"ld.global.u32 %r{n}, [4096];" for n in group), *(f"st.global.u32 [4096], %r{n};" for n in group)))
     compile_ptx(f"{text} {body} ret; }}", "k.ptx")
-    with pytest.raises(PtxError, match=r"k.ptx:4: kernel k: has 300 registers .* at most 255: let them share"):
+    with pytest.raises(PtxError, match=r"k.ptx:4: kernel k: has 600 registers .* at most 255: let them share"):
         compile_ptx(f"{text} {body} ret; }}", "k.ptx", virtual_registers=True)
 
 

@@ -47,6 +47,8 @@ def test_sides_of_the_seed():
     """[RADAIDEH], Fig. 3.14: even registers right, odd ones left."""
     on = SmConfig(coalescing=Coalescing.ON)
     assert [left(on, register) for register in range(4)] == [False, True, False, True]
+    parity = SmConfig(coalescing=Coalescing.ON, alignment=Alignment.PARITY)
+    assert [register for register in range(12) if left(parity, register)] == [1, 3, 4, 6, 9, 11]
     assert not left(SmConfig(), 1)
     assert not left(SmConfig(coalescing=Coalescing.ON, alignment=Alignment.WRITE), 1)
 

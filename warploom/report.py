@@ -55,7 +55,7 @@ def table(title: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) 
         result.add_row(*map(escape, row))
     shown = console()
     shown.width = max(shown.width, needed)
-    shown.print(f"[bold]{escape(title)}[/bold]", result)
+    shown.print(f"[bold]{escape(title)}[/bold]", result, crop=False)
 
 
 def fields(title: str, values: Mapping[str, object]) -> None:

@@ -212,7 +212,7 @@ def execute(program: Program, launch: Launch, *, record: bool = True) -> Executi
 
 class Stream:
     """A launch that is executed as its trace is used, so that only a few sets of blocks are in memory: those that
-    execute together (`RESIDENT_WARPS`). It is executed anew for each use of `parts`, which raises what `execute`
+    execute together (`_resident_blocks`). It is executed anew for each use of `parts`, which raises what `execute`
     does."""
 
     def __init__(self, program: Program, launch: Launch) -> None:

@@ -13,8 +13,8 @@ from warploom.golden_model.gpu.queues import Queue
 
 class Port:
     """An SM's ends of both networks. `unit` is the SM, which is woken when an answer or a place is there; `arrivals`
-    are the answers, each with the SM's cycle from which it is in the L1, in order; `last` is that cycle of
-    the last one."""
+    are the answers, each with the SM's cycle from which it is in the L1, in order; `last` is that cycle of the last
+    one."""
 
     def __init__(self, config: GpuConfig, clock: Clock, number: int) -> None:
         self.unit: Unit

@@ -106,8 +106,9 @@ class Launch:
         """The launch with its arrays from an address on. Raises `LaunchError` if one has an address of its own, to
         which others may point, or cannot be there."""
         placed = self.placed()
-        for buffer in (buffer for buffer, _ in placed if buffer.address is not None):
-            raise LaunchError(f"the array '{buffer.name}' has the address {buffer.address:#x}: it cannot be moved")
+        fixed = next((buffer for buffer, _ in placed if buffer.address is not None), None)
+        if fixed is not None:
+            raise LaunchError(f"the array '{fixed.name}' has the address {fixed.address:#x}: it cannot be moved")
         moved = {buffer.name: replace(buffer, address=base + address - placed[0][1]) for buffer, address in placed}
         launch = replace(self, mapped=tuple(moved[buffer.name] for buffer in self.mapped), arguments=tuple(
             moved[argument.name] if isinstance(argument, Buffer) else argument for argument in self.arguments))

@@ -56,7 +56,8 @@ def left(config: SmConfig, register: int) -> bool:
     """Whether the number of a register puts it on the left side of its entry ([RADAIDEH], Fig. 3.14)."""
     if not config.has_sides or config.alignment not in (Alignment.REG, Alignment.PARITY):
         return False
-    return bool((register + register // config.banks * (config.alignment is Alignment.PARITY)) % 2)
+    row = register // config.banks if config.alignment is Alignment.PARITY else 0
+    return (register + row) % 2 == 1
 
 
 def resident_warps(config: SmConfig, registers: int) -> int:

@@ -90,22 +90,14 @@ class _Allocator:
         liveness = Liveness(self.flow, RegisterClass.GENERAL)
         interference = build_interference(self.flow, liveness, RegisterClass.GENERAL)
         interference.copies = []
-        units = Units(interference)
-        named = [unit for unit, each in enumerate(units.all)
-                 if not interference.registers[each.registers[0]].local]
-        place: dict[int, int] = {}
-        first = 0
-        for unit in named:
-            first += first % units.all[unit].size
-            place |= {number: first + half for half, (number,) in enumerate(units.all[unit].members)}
-            first += units.all[unit].size
-        temporary = [unit for unit in range(len(units.all)) if unit not in {*named}]
-        shared, failed = colour(temporary, units, limit, first + first % 2)
-        if failed or first > limit:
+        named = sum(not register.local for register in interference.registers.values())
+        units = Units(interference) if named <= limit and not interference.is_crowded else None
+        place = None if units is None else _side_by_side(units, interference, limit)
+        if place is None:
             kernel = self.function.kernel
-            raise PtxError(f"kernel {kernel.name}: has {first} registers and temporary values, and a thread at most "
+            raise PtxError(f"kernel {kernel.name}: has {named} registers and temporary values, and a thread at most "
                            f"{limit}: let them share registers", file=kernel.file, line=kernel.line)
-        return place | shared
+        return place
 
     def _cost(self, unit: Unit, interference: Interference) -> float:
         registers = unit.registers
@@ -139,6 +131,21 @@ class _Allocator:
             return Bit(self.function.new())
         self.local_bytes = -(-self.local_bytes // 4) * 4 + 4
         return Slot(self.local_bytes - 4)
+
+
+def _side_by_side(units: Units, interference: Interference, limit: int) -> dict[int, int] | None:
+    """(physical register of each virtual one), see `_Allocator.separate`; None if they are too many."""
+    place: dict[int, int] = {}
+    temporary, first = [], 0
+    for number, unit in enumerate(units.all):
+        if interference.registers[unit.registers[0]].local:
+            temporary.append(number)
+            continue
+        first += first % unit.size
+        place.update((members[0], first + half) for half, members in enumerate(unit.members))
+        first += unit.size
+    shared, failed = colour(temporary, units, limit, first + first % 2)
+    return None if failed or first > limit else place | shared
 
 
 _NEVER = float("inf")

@@ -1,7 +1,7 @@
 """Control-flow graph of a lowered kernel: basic blocks, immediate post-dominators, loops.
 
 A guarded EXIT does not end a block: the lanes that take it have ended, and other lanes do not wait for them at a join.
-Nor do they wait at a barrier for lanes that cannot reach one.
+Nor do they wait for lanes that cannot reach a barrier any more, where that brings the join of other lanes before one.
 No lane waits for a lane that traps either, so a block with an unguarded TRAP does not count as a path to the exit.
 """
 
@@ -68,6 +68,8 @@ class ControlFlow:
         """
         successors = [block.successors for block in self.blocks]
         joins = self._postdominators(successors, guarded=True) | self._postdominators(successors)
+        if not self._meetings:
+            return joins
         meeting = joins | self._postdominators(self._paths)
         moved = (index for index, join in joins.items() if join != meeting[index])
         return meeting if any(self._paths[index] == successors[index] for index in moved) else joins
@@ -153,9 +155,15 @@ class ControlFlow:
 
     def _waits(self, start: int, end: int) -> bool:
         """Whether lanes have to meet on a path from a block to another."""
-        if start == end or not self._meetings:
-            return False
-        return not self._meetings.isdisjoint(_reached([start], [block.successors for block in self.blocks], end))
+        seen, waiting = {start, end}, [start] if start != end and self._meetings else []
+        while waiting:
+            block = waiting.pop()
+            if block in self._meetings:
+                return True
+            new = [successor for successor in self.blocks[block].successors if successor not in seen]
+            seen.update(new)
+            waiting += new
+        return False
 
     @cached_property
     def _meetings(self) -> set[int]:
@@ -201,12 +209,12 @@ def _link(blocks: list[Block]) -> list[Block]:
     return blocks
 
 
-def _reached(starts: Iterable[int], successors: Sequence[Sequence[int]], end: int = EXIT_BLOCK) -> set[int]:
-    """The blocks that can be reached, the starts among them, not through `end`."""
+def _reached(starts: Iterable[int], successors: Sequence[Sequence[int]]) -> set[int]:
+    """The blocks that can be reached, the starts among them."""
     seen = set(starts)
     waiting = list(seen)
     while waiting:
-        new = {successor for successor in successors[waiting.pop()] if successor != end} - seen
+        new = set(successors[waiting.pop()]) - seen
         seen |= new
         waiting += new
     return seen

@@ -45,7 +45,7 @@ def lower(kernel: ptx.Kernel, *, optimise: bool = True) -> Function:
     if optimise:
         simplify(function)
     lower_control.place_barriers(function)
-    lower_warp.check_members(function)
+    lower_warp.place_members(function)
     return function
 
 

@@ -1,6 +1,6 @@
 """Instructions that read other lanes: vote, shfl, match, redux, activemask, elect.
 
-They see the lanes that execute them together. The membership mask of shfl is not encoded: see `check_members`.
+They see the lanes that execute them together. The membership mask of shfl is not encoded: see `place_members`.
 """
 
 from warploom.arch.isa import Op
@@ -57,13 +57,13 @@ def shuffle(e: Emitter) -> None:
     e.emit(Op.SHFL, dst, a, b, c, pdst=in_range, shuffle=mode, sync=sync)
 
 
-def check_members(function: Function) -> None:
+def place_members(function: Function) -> None:
     """Check the mask of each shfl.sync once: lowering puts a vote without a result before it, for which the lanes in
     the mask have to meet. If the mask has all lanes, the shuffle itself names the ones that have to be there, and the
-    vote is removed. If it has not, the shuffle may read lanes that are elsewhere, as PTX lets it."""
+    vote is removed. If it has not, the shuffle may read lanes that are elsewhere, as PTX lets it. (Of a shuffle whose
+    result nobody reads, only the vote is left by now.)"""
     origins, kept = Origins(function), list[Node | Label]()
-    vote: int  # of the last vote: its place in `kept`
-    members: int | None  # and its mask, if that is constant
+    vote, members = -1, origins.constant(None)  # the last vote: its place in `kept`, and its mask if that is constant
     for item in function.body:
         if isinstance(item, Node) and item.op is Op.VOTE:
             vote, members = len(kept), origins.constant(item.src[0])

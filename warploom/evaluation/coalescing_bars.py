@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable
 
 from warploom.arch.mechanisms import Alignment, Coalescing, Layout
+from warploom.arch.mechanisms.coalescing import IN_HARDWARE
 from warploom.evaluation import metrics
 from warploom.evaluation.figures import Compare, Figure, Runs, Series
 from warploom.golden_model.statistics import Statistics
 
 BASELINE = "off"
-IN_HARDWARE = (Alignment.REG, Alignment.WRITE)
 COMPARATORS = (Coalescing.CORF, Coalescing.CORF_PLUS)
 
 KINDS = {"read-read": "read_read", "write-write": "write_write", "read-write": "read_write"}

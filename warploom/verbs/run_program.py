@@ -20,7 +20,7 @@ def main(options: argparse.Namespace) -> Body:
     """Run the program, compare what it returns, and write its outputs."""
     alone = {"--waves": options.waves, "--no-optimise": not options.optimise,
              "--virtual-registers": options.virtual_registers, "--heap-base": options.heap_base is not None}
-    for option in (option for option, given in alone.items() if given):
+    if option := next((option for option, given in alone.items() if given), None):
         raise ConfigError(f"{option} is for a single launch: write those of {options.kernel} with --launches DIR, and "
                           "run one of these launch files")
     if options.rtl:
