@@ -117,7 +117,8 @@ def test_macros_alone_save_nothing_around_them():
     assert register_file_saved(after, before, organisation=APART) == pytest.approx(75)
 
 
-OPERANDS = {"source_widths": [0, 0, 0, 2], "destination_widths": [0, 0, 0, 1], "datapath_instructions": 1}
+OPERANDS = {"operands": [0, 0, 1, 0], "destination_widths": [0, 0, 0, 1], "bank_writes": [1, 0, 0, 0],
+            "datapath_instructions": 1}
 """An instruction that reads two registers and writes one."""
 
 

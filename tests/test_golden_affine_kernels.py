@@ -110,9 +110,9 @@ def test_kernels(name: str, affine: str) -> None:
 
 
 def outcomes(setting: SmConfig, trace: Trace) -> dict[str, Any]:
-    """The counts of a run, without squashed attempts, which depend on when the warps issue."""
+    """The counts of a run, without squashed attempts and what they read, which depend on when the warps issue."""
     counts = checked(setting, trace).statistics.counted["affine"]
-    return {name: value for name, value in counts.items() if name not in ("attempts", "squashed")}
+    return {name: value for name, value in counts.items() if name not in ("attempts", "squashed", "compact_reads")}
 
 
 @cache

@@ -410,7 +410,7 @@ def test_a_launch_file_of_two_launches_is_never_left(tmp_path: Path, monkeypatch
         write_whole(path, data)
 
     launch(1)
-    monkeypatch.setattr("warploom.report.write_whole", write)
+    monkeypatch.setattr("warploom.kernels.launchwriter.write_whole", write)
     with pytest.raises(LaunchError, match=r"launch_files: .*y\.npy: No space left on device: make room"):
         launch(2)
     assert not (tmp_path / "0-vector_add" / "launch.toml").exists()

@@ -20,7 +20,7 @@ ALLOWED = {
     "warploom/compiler": ("warploom.arch", "warploom.compiler"),
     "warploom/golden_model": ("warploom.arch", "warploom.golden_model"),
     "warploom/rtl": ("warploom.arch", "warploom.files", "warploom.origin", "warploom.processes", "warploom.rtl"),
-    "warploom/kernels": ("warploom.arch", "warploom.kernels"),
+    "warploom/kernels": ("warploom.arch", "warploom.files", "warploom.kernels"),
     "warploom/placement": ("warploom.arch", "warploom.golden_model.trace", "warploom.placement"),
     "warploom/synth": ("warploom.arch", "warploom.points", "warploom.store", "warploom.processes", "warploom.rtl",
                        "warploom.synth"),

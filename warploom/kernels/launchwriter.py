@@ -1,5 +1,6 @@
 """Writes a launch as a launch file, which `warploom.kernels.launchfile.load` reads back to an equal launch."""
 
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,6 @@ import numpy as np
 from warploom.arch.launch import Buffer, Launch, Scalar
 from warploom.files import write_whole
 from warploom.kernels.arrays import DTYPES, SCALAR_TYPES
-from warploom.report import write_npy
 
 FILE, PTX = "launch.toml", "kernel.ptx"
 
@@ -72,7 +72,9 @@ def _buffer(folder: Path, buffer: Buffer, file: str) -> Iterator[str]:
     contents = buffer.array
     if contents.dtype.name not in DTYPES:
         contents = np.frombuffer(contents.tobytes(), np.uint8)
-    write_npy(folder / file, contents)
+    data = io.BytesIO()
+    np.save(data, contents, allow_pickle=False)
+    write_whole(folder / file, data.getvalue())
     yield f"name = {_text(buffer.name)}"
     yield f"file = {_text(file)}"
 
