@@ -12,6 +12,9 @@ from warploom.arch.pipes import PipeConfig, Sharing
 from warploom.tb.combinations import AXES
 from warploom.tb.datapath_driver import REGISTERS
 
+WARPS = 8
+"""Warps of a machine, at most."""
+
 CHANCE = 0.4
 """Of each setting to differ from its default. Most settings exclude some others."""
 
@@ -24,13 +27,14 @@ SIZES: dict[str, tuple[Any, ...]] = {
 """Sizes and delays, each with the values to choose from."""
 
 
-def machine(seed: int, warps: int = 8) -> SmConfig:
-    """A legal machine with hardware, of at most so many warps, whose registers the benches of the datapath have."""
+def machine(seed: int) -> SmConfig:
+    """A legal machine with hardware, in whose register file all warps have the registers that the datapath's bench
+    names."""
     rng, small = random.Random(seed), SmConfig.preset("small")
     while True:
         row = {name: rng.choice(values) for name, values in (AXES | SIZES).items() if rng.random() < CHANCE}
         schedulers = row.get("schedulers", small.schedulers)
-        row["warps"] = schedulers * rng.randint(1, warps // schedulers)
+        row["warps"] = schedulers * rng.randint(1, WARPS // schedulers)
         try:
             found = dataclasses.replace(small, **row, pipes=_pipes(rng, small.pipes, schedulers))
             found.check_hardware()

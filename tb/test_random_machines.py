@@ -4,7 +4,7 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.tb import runner
-from warploom.tb.random_machines import SIZES, machine
+from warploom.tb.random_machines import SIZES, WARPS, machine
 
 MACHINES = 8
 """Machines in a regression: one takes minutes to build."""
@@ -25,6 +25,6 @@ def test_machines_differ_in_every_size() -> None:
     assert made[7] == machine(7) == SmConfig.from_toml(made[7].to_toml())
     for name in SIZES:
         assert len({getattr(config, name) for config in made}) > 1
-    assert max(config.warps for config in made) == 8
+    assert max(config.warps for config in made) == WARPS
     assert {1, 2, 3, 4} == {config.schedulers for config in made}
     assert {pipe.lanes for config in made for pipe in config.pipes} >= {8, 12, 16, 32}

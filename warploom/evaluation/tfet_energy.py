@@ -26,6 +26,7 @@ from warploom.evaluation.assumptions import ASSUMED, FIGURES, Assumptions
 from warploom.evaluation.energy import WORD_BITS, Costs, collector_words
 from warploom.evaluation.figures import Run
 from warploom.evaluation.metrics import saved, share
+from warploom.evaluation.named import named
 from warploom.evaluation.overhead import NAMED_REGISTERS, renamed_rows
 from warploom.evaluation.register_file_energy import register_file
 from warploom.synth.sram import FIGURES as SRAM
@@ -72,9 +73,10 @@ def _dynamic(run: Run, assumed: Assumptions) -> dict[str, float]:
              "TFET": word * TFET_ACCESS * slow, "around": around}
     if config.renames:
         bits = index_bits(config.rows)
-        named = sum(number * count for number, count in enumerate(counts.operands)) + sum(counts.bank_writes)
+        registers = named(run)
         values = counts.counted["renaming"]["values"]
-        found["renaming"] = ((named + NAMED_REGISTERS * values) * costs.sram(config.rows, 1 + bits)
+        found["renaming"] = ((registers.operands + registers.written + NAMED_REGISTERS * values)
+                             * costs.sram(config.rows, 1 + bits)
                              + 2 * values * costs.sram(config.rows, bits))
     return {part: _SCALE * spent for part, spent in found.items()}
 
