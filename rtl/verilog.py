@@ -83,7 +83,7 @@ def create(config: SmConfig, unit: str, *, probe: bool = False) -> wiring.Compon
     for field, values in UNITS[unit].needs:
         if getattr(config, field) not in values:
             raise ConfigError(f"unit = {unit} and {field} = {getattr(config, field)} disagree: "
-                              f"it needs {field} = {_any_of(values)}")
+                              f"it needs {field} = {any_of(values)}")
     if probe and unit not in PROBED:
         raise ConfigError(f"unit = {unit} has no probe: those with one are {', '.join(PROBED)}")
     component = pkgutil.resolve_name(UNITS[unit].component)
@@ -91,7 +91,7 @@ def create(config: SmConfig, unit: str, *, probe: bool = False) -> wiring.Compon
     return made
 
 
-def _any_of(values: tuple[str | int, ...]) -> str:
+def any_of(values: tuple[str | int, ...]) -> str:
     """Values of a field in words; of many numbers, the first and the last."""
     return " or ".join(map(str, values)) if len(values) < 10 else f"{values[0]} to {values[-1]}"
 

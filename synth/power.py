@@ -3,7 +3,8 @@
 - *leakage*: of each cell, the mean over its states;
 - *switching*: half of load times the square of the supply for each change of a net;
 - *internal*: Liberty's energy of an edge of an output, at its load and at the slew of its inputs, mean over its inputs
-  and over both edges; and of an edge at the data pin of a register;
+  and over both edges; and of an edge at the data pin of a register. An output of a register that drives nothing changes
+  with the other one;
 - *clock*: Liberty's energy of both edges at the clock pin of each register, and the charge of that pin, in every cycle;
   `gated_clock` the same only in cycles in which the register changes, as if each had a gate of its own. The clock's
   tree and gates are not there;
@@ -90,25 +91,29 @@ class _Edges:
         by_inputs = cell.inputs and not cell.sequential
         slew = np.mean([self.slews[nets[pin]] for pin in cell.inputs], axis=0) if by_inputs else none
         spent, clock = 0.0, 0.0
-        for pin in cell.outputs:
-            edge = rate[nets[pin]] * _mean(self._tables(kind, pin), slew, self.loads[nets[pin]])
-            spent += float(edge[nets[pin] > 1].sum())
+        outputs = {pin: nets[pin] > 1 for pin in cell.outputs}
+        changing = np.max([np.where(drives, rate[nets[pin]], 0.0) for pin, drives in outputs.items()], axis=0)
+        for pin, drives in outputs.items():
+            load = np.where(drives, self.loads[nets[pin]], 0.0)
+            open_rate = changing if cell.sequential else 0.0  # both outputs of a register change, used or not
+            edge = np.where(drives, rate[nets[pin]], open_rate) * mean_energy(self._tables(kind, pin), slew, load)
+            spent += float(edge.sum())
         if not cell.sequential:
             return spent, 0.0, 0.0
         for pin, capacitances in cell.inputs.items():
             tables = self._tables(kind, pin)
             if pin in cell.setup:
-                spent += float((rate[nets[pin]] * _mean(tables, self.slews[nets[pin]], none)).sum())
+                spent += float((rate[nets[pin]] * mean_energy(tables, self.slews[nets[pin]], none)).sum())
             else:
-                clock += 2 * float(_mean(tables, none[:1], none[:1])[0]) + VOLTAGE**2 * float(np.mean(capacitances))
-        changing = np.max([np.where(nets[pin] > 1, rate[nets[pin]], 0.0) for pin in cell.outputs], axis=0)
+                edges = 2 * float(mean_energy(tables, none[:1], none[:1])[0])
+                clock += edges + VOLTAGE**2 * float(np.mean(capacitances))
         return spent, len(rows) * clock, float(changing.sum()) * clock
 
     def _tables(self, kind: str, pin: str) -> list[Energy]:
         return self.energies.get(kind, {}).get(pin, [])
 
 
-def _mean(tables: Iterable[Energy], slew: np.ndarray, load: np.ndarray) -> np.ndarray:
+def mean_energy(tables: Iterable[Energy], slew: np.ndarray, load: np.ndarray) -> np.ndarray:
     """The energy of an edge, mean over tables and edges; 0 without any."""
     found = [table for energy in tables for table in (energy.rise, energy.fall) if table is not None]
     return sum((_looked_up(table, slew, load) for table in found), np.zeros(len(slew))) / max(len(found), 1)

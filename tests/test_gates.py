@@ -1,5 +1,6 @@
 """Gate-level simulation and power of netlists that are known by hand."""
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -108,6 +109,30 @@ def test_power_by_hand(library: Library) -> None:
     run(quiet, [[0]] * 5)
     idle = power(flat, library, cell_energy.load(library), quiet, mhz=1000)
     assert (idle.dynamic, idle.gated) == (idle.clock, 0) and idle.clock == found.clock
+
+
+def test_an_output_that_drives_nothing_changes_with_the_other(library: Library, tmp_path: Path) -> None:
+    """A second output of the register, with tables of its own, adds its edges at no load."""
+    one = power(flat := toggling_bit(), library, cell_energy.load(library), gates_of(flat, library), mhz=1000)
+    second = """pin (QN) { direction : output; function : "IQN"; max_capacitance : 50;
+      internal_power () { related_pin : "CK"; rise_power (P) { values ("2, 90", "2, 90"); }
+        fall_power (P) { values ("4, 90", "4, 90"); } } }
+    pin (Q) {"""
+    path = tmp_path / "two.lib"
+    path.write_text(LIBRARY.replace("pin (Q) {", second))
+    library = liberty.load(path)
+    flat = dataclasses.replace(flat, pins={**flat.pins, "DFF": ["D", "CK", "Q", "QN"]},
+                               gates={**flat.gates, "DFF": np.array([[Y, 5, Q, -1]])})
+    two = power(flat, library, cell_energy.load(library), gates_of(flat, library), mhz=1000)
+    assert two.internal - one.internal == pytest.approx(1e-3 * (2 + 4) / 2)
+    assert (two.switching, two.clock, two.gated_clock) == (one.switching, one.clock, one.gated_clock)
+
+
+def gates_of(flat: Flat, library: Library) -> Gates:
+    """The netlist after five cycles in which the bit toggles."""
+    gates = Gates(flat, library, 1)
+    run(gates, [[1]] * 5)
+    return gates
 
 
 def test_a_memory_reads_before_it_writes(library: Library) -> None:

@@ -47,7 +47,7 @@ def _of(document: Mapping[str, Any]) -> tuple[str, ...]:
     verb = document["verb"]
     if verb == "demo":
         return EVERY, "run", verb
-    return EVERY, "hardware" if document.get("experiment") in ("hardware", "hardware_units") else verb
+    return EVERY, "hardware" if document.get("experiment", "").startswith("hardware") else verb
 
 
 def undescribed(document: Mapping[str, Any]) -> list[str]:

@@ -162,5 +162,9 @@ EXPERIMENTS = {
         "each unit that a mechanism changes, synthesised alone, without and with it",
         "warploom.verbs.evaluate_hardware:show_units", preset="narrow",
         refuses=_NO_RUNS, unless="quick"),
+    "hardware_areas": Experiment(
+        "the areas behind the energy of logic, synthesised, beside those in energy.toml",
+        "warploom.verbs.evaluate_hardware:show_areas", preset="narrow",
+        refuses=_NO_RUNS, unless="quick"),
 }
 """All experiments, by name."""

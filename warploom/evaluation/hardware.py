@@ -71,14 +71,14 @@ def ungated_and_gated(config: SmConfig) -> list[Comparison]:
 
 def without_and_with_affine(config: SmConfig) -> list[Comparison]:
     """Every unit of the plain datapath without the affine unit, and with all of it."""
-    off = _ungated(config)
+    off = ungated(config)
     return compare(synthesise(off), synthesise(dataclasses.replace(off, affine=Affine.ABM)))
 
 
 def changed(config: SmConfig) -> dict[str, list[Comparison]]:
     """By mechanism, the units of `CHANGED`, each synthesised alone: this takes minutes, the datapath as a whole an
     hour. Raises what `synthesise` raises."""
-    off = _ungated(config)
+    off = ungated(config)
     on = {"coalescing": dataclasses.replace(off, coalescing=Coalescing.ON),
           "gating": dataclasses.replace(off, gating=Gating.CROSS_LANE),
           "affine": dataclasses.replace(off, affine=Affine.ABM)}
@@ -97,10 +97,10 @@ def alone(config: SmConfig, units: Sequence[str]) -> list[Row]:
 def collectors(config: SmConfig) -> list[CollectorCost]:
     """The collector of the baseline and those with a window: its three kinds with four entries for each instruction,
     the last one also with two; and both on the coalescing register file."""
-    found = [_collector("baseline", _ungated(config))]
-    found += [_collector(bypass, _windowed(config, bypass, 4)) for bypass in Bypass if bypass.has_window]
-    found.append(_collector(Bypass.BOW_HINTS, _windowed(config, Bypass.BOW_HINTS, 2)))
-    for kind, plain in (("baseline", _ungated(config)), ("bow_hints", _windowed(config, Bypass.BOW_HINTS, 4))):
+    found = [_collector("baseline", ungated(config))]
+    found += [_collector(bypass, windowed(config, bypass, 4)) for bypass in Bypass if bypass.has_window]
+    found.append(_collector(Bypass.BOW_HINTS, windowed(config, Bypass.BOW_HINTS, 2)))
+    for kind, plain in (("baseline", ungated(config)), ("bow_hints", windowed(config, Bypass.BOW_HINTS, 4))):
         found.append(_collector(f"{kind}, coalescing", dataclasses.replace(plain, coalescing=Coalescing.ON)))
     return found
 
@@ -115,7 +115,7 @@ def network(config: SmConfig) -> list[Comparison]:
     """The units between collectors and banks, without windows and with `bow_hints`; without the crossbar if windows do
     not change the number of collectors, since it then stays the same. The last is the wiring of the datapath: words and
     fields to the dispatch port, and with a window results to collectors and evictions from them."""
-    off, on = _ungated(config), _windowed(config, Bypass.BOW_HINTS, 4)
+    off, on = ungated(config), windowed(config, Bypass.BOW_HINTS, 4)
     found = [Comparison(alone(off, [before])[0] if before else None, alone(on, [after])[0] if after else None)
              for before, after in NETWORK if after != "Crossbar" or off.collectors != on.collectors]
     return [*found, Comparison(glue(off), glue(on))]
@@ -127,12 +127,12 @@ def shares(network: Sequence[Comparison]) -> dict[str, float]:
     return {"of a 64 KB bank by CACTI": added / BANK.cacti_area_um2, "by its bit cells": added / BANK.area_um2}
 
 
-def _ungated(config: SmConfig) -> SmConfig:
+def ungated(config: SmConfig) -> SmConfig:
     """Without any mechanism."""
     return dataclasses.replace(config, coalescing=Coalescing.OFF, alignment=Alignment.REG, gating=Gating.OFF,
                                bypass=Bypass.OFF, transient=Transient.OFF, affine=Affine.OFF)
 
 
-def _windowed(config: SmConfig, bypass: Bypass, entries: int) -> SmConfig:
+def windowed(config: SmConfig, bypass: Bypass, entries: int) -> SmConfig:
     """With windows only, and this number of entries for each of their instructions."""
-    return dataclasses.replace(_ungated(config), bypass=bypass, entries=entries * config.window)
+    return dataclasses.replace(ungated(config), bypass=bypass, entries=entries * config.window)

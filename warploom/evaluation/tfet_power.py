@@ -115,6 +115,7 @@ def _reset(gates: Gates) -> None:
     gates.settle({"rst": np.ones((gates.streams, 1), bool)})
     gates.clock()
     gates.cycles = 0
+    gates.accesses.clear()
     gates.settle({"rst": np.zeros((gates.streams, 1), bool)})
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from warploom import report
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import MECHANISMS
-from warploom.evaluation import hardware
+from warploom.evaluation import areas, hardware
 from warploom.evaluation.study import Study
 from warploom.synth.compare import Comparison, logic_um2
 from warploom.synth.report import Row
@@ -76,6 +76,14 @@ def show_network(study: Study) -> Body:
     report.fields(f"What the network adds, {config.name}",
                   {"µm²": f"{added:,.0f}", **{name: f"{100 * share:.1f} %" for name, share in shares.items()}})
     return {"network_units": [entry.to_json() for entry in network], "network_um2": added, "network_shares": shares}
+
+
+def show_areas(study: Study) -> Body:
+    """Synthesise what an event passes, for its energy."""
+    found = areas.areas(study.config)
+    report.table(f"Areas behind the energy of logic, {study.config.name}", ("key in energy.toml", "µm²", "used"),
+                 [(area.key, round(area.um2), area.used) for area in found])
+    return {"areas": [dataclasses.asdict(area) for area in found]}
 
 
 def comparisons(compared: Iterable[Comparison]) -> list[tuple[object, ...]]:

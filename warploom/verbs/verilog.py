@@ -8,7 +8,7 @@ from pathlib import Path
 from warploom import report, targets
 from warploom.arch.config import SmConfig
 from warploom.rtl.emit import files_of, generate
-from warploom.rtl.verilog import UNITS
+from warploom.rtl.verilog import UNITS, any_of
 from warploom.verbs import Body, configuration
 
 FOLDER = Path("build/verilog")
@@ -26,12 +26,11 @@ def main(options: argparse.Namespace) -> Body:
 
 def _list() -> Body:
     """All units, and the settings without which there are none."""
-    needs = {name: {field: [str(value) for value in values] for field, values in unit.needs}
-             for name, unit in UNITS.items()}
     report.table("Units", ("unit", "needs"), [
-        (name, ", ".join(f"{field} = {' or '.join(values)}" for field, values in fields.items()))
-        for name, fields in needs.items()])
-    return {"units": needs}
+        (name, ", ".join(f"{field} = {any_of(values)}" for field, values in unit.needs))
+        for name, unit in UNITS.items()])
+    return {"units": {name: {field: [str(value) for value in values] for field, values in unit.needs}
+                      for name, unit in UNITS.items()}}
 
 
 def generate_unit(
