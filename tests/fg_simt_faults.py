@@ -10,7 +10,7 @@ from warploom.arch.encoding import decode_program, encode_program
 from warploom.arch.fg_simt.image import CODE, HOST, Image, Segment
 from warploom.arch.fg_simt.sizes import Cause
 from warploom.arch.isa import PT, RZ, Instruction, Op
-from warploom.arch.modifiers import Access, Atom, Cond, DType, Space
+from warploom.arch.modifiers import Access, Atom, Cond, DType, Space, Vote
 from warploom.arch.program import Program
 from warploom.fg_simt.images import Started, image
 
@@ -47,6 +47,10 @@ def _adds(imm: int) -> Callable[[Assembler], object]:
     return lambda code: code.op(Op.ATOM, 12, 4, 5, 0, imm=imm, space=Space.GLOBAL, atom=Atom.ADD, dst_type=DType.U32)
 
 
+def _vote_of_all(code: Assembler) -> None:
+    code.op(Op.VOTE, 13, psrc=PT, imm=0xFFFFFFFF, imm_slot=0, vote=Vote.BALLOT, sync=True)
+
+
 BEHIND = 1 << 20
 """A PC behind all code."""
 
@@ -65,6 +69,7 @@ FAULTS: dict[str, tuple[Cause, Op, Callable[[Assembler], object]]] = {
     "illegal": (Cause.ILLEGAL, Op.DADD, lambda code: code.op(Op.DADD)),
     "illegal in some lanes": (Cause.ILLEGAL, Op.DADD, _diverged(lambda code: code.op(Op.DADD))),
     "barrier of some lanes": (Cause.BARRIER, Op.BAR, _part_at_a_barrier),
+    "vote without some lanes": (Cause.BARRIER, Op.VOTE, _diverged(_vote_of_all)),
     "no code": (Cause.FETCH, Op.BRA, lambda code: code.op(Op.BRA, PT, imm=BEHIND)),
 }
 """The cause, the operation of the instruction at fault, and a body that has it."""

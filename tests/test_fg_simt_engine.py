@@ -230,6 +230,44 @@ def test_the_result_of_a_vote_is_sent_in_the_cycle_behind() -> None:
     assert some.kernel_cycles - none.kernel_cycles == 8 * 2
 
 
+@pytest.mark.parametrize(("members", "sync"), [(0xFFFFFFFF, False), (0xFFFFFFF0, True)])
+def test_lanes_that_wait_elsewhere_may_miss_a_vote(members: int, sync: bool) -> None:
+    """Four lanes wait behind it; it neither names them nor waits for them."""
+
+    def body(code: Assembler) -> None:
+        code.op(Op.ISETP, 255, 0, Imm(4), pdst=0, cond=Cond.LT)
+        code.branch("behind", guard=0)
+        code.op(Op.VOTE, 13, psrc=PT, imm=members, imm_slot=0, vote=Vote.BALLOT, sync=sync)
+        code.label("behind")
+
+    assert once(kernel(body), launch()).status == 0
+
+
+def test_lanes_that_have_left_do_not_vote() -> None:
+    """A vote of all others is whole."""
+
+    def body(code: Assembler) -> None:
+        code.op(Op.ISETP, 255, 0, Imm(4), pdst=0, cond=Cond.LT)
+        code.op(Op.EXIT, guard=0)
+        code.op(Op.VOTE, 13, psrc=PT, imm=0xFFFFFFFF, imm_slot=0, vote=Vote.BALLOT, sync=True)
+
+    assert once(kernel(body), launch()).status == 0
+
+
+def test_more_threads_than_a_launch_counts() -> None:
+    with pytest.raises(LaunchError, match="launch fewer blocks than 134,217,728"):
+        check(kernel(lambda code: None), replace(launch(), grid=(1 << 27, 1, 1), block=(32, 1, 1)))
+
+
+def test_a_pc_has_24_bits() -> None:
+    fragments = Fragments()
+    fragments.start(0b11)
+    fragments.pc = (1 << 24) - 1
+    assert not fragments.advance() and fragments.pc == 0
+    skipping = (Instruction(op=Op.BRA, imm=(1 << 24) + 2), Instruction(op=Op.DADD), Instruction(op=Op.EXIT))
+    assert run((Segment(HOST, encode_program(skipping)),)).status == 0
+
+
 def test_a_taken_branch_takes_four_cycles() -> None:
     def body(code: Assembler, branches: int) -> None:
         for number in range(branches):

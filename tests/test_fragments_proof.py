@@ -50,6 +50,7 @@ class Theorem(wiring.Component):
                   for first, second in pairwise(entries)]
         m.d.comb += self.holds.eq(reduce(and_, [
             *once, *rising, reduce(or_, masks) == live, unit._mask.any() | (live == 0),
+            unit._live == live, unit.elsewhere == live & ~unit.mask,
             *(each.valid == each.lanes.any() for each in (unit.backward, *entries)),
             ~unit.backward.valid | ~entries[0].valid | (entries[0].pc >= unit._pc),
         ]))

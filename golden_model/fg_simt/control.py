@@ -11,7 +11,7 @@ from typing import NamedTuple
 from warploom.arch.fg_simt.code import refusal
 from warploom.arch.fg_simt.image import LaunchBlock
 from warploom.arch.fg_simt.micro import Kind
-from warploom.arch.fg_simt.sizes import FLOAT_DIVISIONS, UNIFORM_CYCLES, Cause, status
+from warploom.arch.fg_simt.sizes import FLOAT_DIVISIONS, LAST_PC, UNIFORM_CYCLES, Cause, status
 from warploom.arch.isa import PT, RZ, Instruction, Op
 from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Special, Vote
@@ -192,7 +192,7 @@ class ControlProcessor:
             if lanes:
                 raise StopError(Cause.TRAP, pc)
             return
-        if fragments.leave(lanes) if i.op is Op.EXIT else fragments.branch(lanes, i.imm):
+        if fragments.leave(lanes) if i.op is Op.EXIT else fragments.branch(lanes, i.imm & LAST_PC):
             self._redirect(fragments.pc)
 
     def _redirect(self, pc: int, base: int | None = None) -> None:
@@ -221,9 +221,12 @@ class ControlProcessor:
             yield
 
     def _vote(self, i: Instruction) -> Steps[None]:
-        """The result of a vote becomes a constant, in the cycle after that in which its lanes are known."""
+        """The result of a vote becomes a constant, in the cycle after that in which its lanes are known. If lanes have
+        to meet and one is elsewhere, that is a fault."""
         members = self.fragments.mask & i.imm
         holds = yield from self._mask(self.affine.resolved(Predicate(i.psrc, i.psrc_not)))
+        if i.sync and i.imm & self.fragments.live & ~self.fragments.mask:
+            raise StopError(Cause.BARRIER, self.fragments.pc)
         yield
         holds &= members
         if i.vote is Vote.BALLOT:

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
-from warploom.arch.fg_simt.sizes import DECODED, FETCHED, FETCHES
+from warploom.arch.fg_simt.sizes import DECODED, FETCHED, FETCHES, LAST_PC
 from warploom.golden_model.fg_simt.memory import INSTRUCTION_BYTES, Answer, Memory
 
 
@@ -38,9 +38,9 @@ class Fetch:
     def request(self) -> None:
         """Begins a cycle: asks for the next instruction, if there is room and the cache takes it."""
         if self.asks and self._memory.fetch_ready:
-            self._memory.fetch(self._base + INSTRUCTION_BYTES * self._next)
+            self._memory.fetch(self._base + INSTRUCTION_BYTES * self._next & 0xFFFFFFFF)
             self.outstanding.append(self._next)
-            self._next += 1
+            self._next = self._next + 1 & LAST_PC
             self.requests += 1
 
     def redirect(self, pc: int, base: int | None = None) -> None:

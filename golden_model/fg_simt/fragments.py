@@ -5,6 +5,8 @@ The methods that go on return whether the next instruction is not the one behind
 
 from typing import NamedTuple
 
+from warploom.arch.fg_simt.sizes import LAST_PC
+
 
 class Backward(NamedTuple):
     """Lanes that have taken the backward branch at `end` to `pc`."""
@@ -16,12 +18,13 @@ class Backward(NamedTuple):
 
 class Fragments:
     """The active warp fragment register (`pc`, `mask`), and the pending warp fragment buffer: `forward` holds (pc,
-    mask), the lowest PC last, `backward` what the next step takes. The lanes `mask` start at PC 0."""
+    mask), the lowest PC last, `backward` what the next step takes. The lanes `mask` start at PC 0. `live` are those of
+    all fragments: they have not exited."""
 
     observed = ("awfr_pc", "awfr_mask", "forward", "forward_pc", "backward", "backward_pc", "backward_end")
 
     def __init__(self) -> None:
-        self.pc, self.mask = 0, 0
+        self.pc, self.mask, self.live = 0, 0, 0
         self.forward: list[tuple[int, int]] = []
         self.backward: Backward | None = None
 
@@ -32,7 +35,7 @@ class Fragments:
 
     def start(self, mask: int) -> None:
         """A new warp."""
-        self.pc, self.mask = 0, mask
+        self.pc, self.mask, self.live = 0, mask, mask
         self.forward.clear()
         self.backward = None
 
@@ -57,7 +60,7 @@ class Fragments:
 
     def advance(self) -> bool:
         """All lanes go to the next instruction."""
-        self.pc += 1
+        self.pc = self.pc + 1 & LAST_PC
         return False
 
     def branch(self, taken: int, target: int) -> bool:
@@ -65,7 +68,7 @@ class Fragments:
         if not taken:
             return self.advance()
         if taken == self.mask:
-            jumps = target != self.pc + 1
+            jumps = target != self.pc + 1 & LAST_PC
             self.pc = target
             return jumps
         if target > self.pc:
@@ -78,6 +81,7 @@ class Fragments:
     def leave(self, lanes: int) -> bool:
         """Lanes exit, and the others go on behind; without others the next fragment is active."""
         self.mask &= ~lanes
+        self.live &= ~lanes
         if self.mask:
             return self.advance()
         if self.forward:

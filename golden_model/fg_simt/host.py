@@ -10,7 +10,7 @@ import numpy as np
 from warploom.arch.encoding import decode
 from warploom.arch.fg_simt.code import host_refusal
 from warploom.arch.fg_simt.image import HOST, LaunchBlock
-from warploom.arch.fg_simt.sizes import MULTIPLY_CYCLES, Cause, status
+from warploom.arch.fg_simt.sizes import LAST_PC, MULTIPLY_CYCLES, Cause, status
 from warploom.arch.isa import Instruction, Op
 from warploom.golden_model.fg_simt.fetch import Fetch
 from warploom.golden_model.fg_simt.lanes import extended
@@ -104,10 +104,10 @@ class Host:
         i = decoded(*fetched)
         if host_refusal(i):
             raise StopError(Cause.ILLEGAL, self._pc)
-        following = self._pc + 1
+        following = self._pc + 1 & LAST_PC
         if self._registers.executes(i):
             if i.op is Op.BRA:
-                following = i.imm
+                following = i.imm & LAST_PC
                 self._fetch.redirect(following)
             elif i.op is Op.EXIT:
                 self.status = self._registers.slot(i, 0)

@@ -251,6 +251,8 @@ class ControlProcessor(wiring.Component):
         with m.Switch(role):
             with m.Case(Role.VOTE):
                 m.d.comb += self._voted.eq(1)
+                with m.If(field(self._i, Op.VOTE, "sync") & (self._i.imm & fragments.elsewhere).any()):
+                    m.d.comb += self._why.eq(Cause.BARRIER)
             with m.Case(Role.BRANCH):
                 self._go(m, Move.BRANCH)
             with m.Case(Role.EXIT):

@@ -33,13 +33,14 @@ class Fragments(wiring.Component):
     own, joins, joining : what the mask is made of: its own lanes, and those of the top, if it joins.
     active : it has lanes.
     whole : no lanes wait.
+    elsewhere : lanes that wait.
     changes : another fragment becomes active in a step: no instruction is executed.
     redirect, following : the next instruction is not the one behind; the PC of the next one.
     """
 
     def __init__(self, *, pc_bits: int = PC_BITS, lanes: int = LANES, probe: bool = False) -> None:
         self._layout, self._probe = fragment(pc_bits, lanes), probe
-        self._pc, self._mask = Signal(pc_bits), Signal(lanes)
+        self._pc, self._mask, self._live = Signal(pc_bits), Signal(lanes), Signal(lanes)  # live: have not exited
         self.backward = Signal(self._layout)
         """Lanes that have taken a backward branch."""
         self.forward = ForwardStack(pc_bits=pc_bits, lanes=lanes)
@@ -47,7 +48,7 @@ class Fragments(wiring.Component):
             "start": In(1), "launched": In(lanes), "step": In(1), "move": In(MOVE_BITS), "lanes": In(lanes),
             "target": In(pc_bits), "pc": Out(pc_bits), "mask": Out(lanes),
             "own": Out(lanes), "joins": Out(1), "joining": Out(lanes), "active": Out(1), "whole": Out(1),
-            "changes": Out(1), "redirect": Out(1), "following": Out(pc_bits),
+            "elsewhere": Out(lanes), "changes": Out(1), "redirect": Out(1), "following": Out(pc_bits),
             **(probe_port(self.observe()) if probe else {}),
         })
 
@@ -62,6 +63,7 @@ class Fragments(wiring.Component):
             self.changes.eq(self.backward.valid | (forward.top.valid & (forward.top.pc < self._pc))),
             self.pc.eq(self._pc),
             self.mask.eq(self.own | Mux(joins, self.joining, 0)),
+            self.elsewhere.eq(self._live & ~self.mask),
             self.active.eq(self._mask.any()),  # if it has none, none wait
             self.whole.eq(~self.backward.valid & (~forward.top.valid | (joins & ~forward.second.valid))),
             forward.own.eq(self.changes), forward.pc.eq(self._pc), forward.target.eq(self.target),
@@ -75,7 +77,7 @@ class Fragments(wiring.Component):
             self._go(m, self._pc, self._mask)
         with m.If(self.start):  # the last one, since it is known early
             m.d.comb += [forward.clear.eq(1), self.redirect.eq(1)]
-            m.d.sync += self.backward.eq(0)
+            m.d.sync += [self.backward.eq(0), self._live.eq(self.launched)]
             self._go(m, 0, self.launched)
         m.d.sync += self._pc.eq(self.following)
         if self._probe:
@@ -118,6 +120,7 @@ class Fragments(wiring.Component):
                 self._go(m, self.target, self.mask)
         with m.Elif((self.move & Move.LEAVE).any() & any_goes):
             self._go(m, following, others)
+            m.d.sync += self._live.eq(self._live & ~some)
             with m.If(~any_stays):
                 m.d.comb += [self.forward.pop.eq(first.valid), self.redirect.eq(1)]
                 self._go(m, Mux(first.valid, first.pc, self._pc), first.lanes)

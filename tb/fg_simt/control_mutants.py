@@ -11,6 +11,7 @@ from warploom.rtl.fg_simt.affine_execution import AffineExecution
 from warploom.rtl.fg_simt.control import ControlProcessor, State
 from warploom.rtl.fg_simt.decode import KernelDecoder, Role
 from warploom.rtl.fg_simt.decoded_queue import DecodedQueue
+from warploom.rtl.fg_simt.fragments import Fragments
 from warploom.rtl.fg_simt.micro import MicroDecoder
 from warploom.rtl.fg_simt.micro_builder import MicroBuilder
 from warploom.rtl.fg_simt.vote_result import VoteResult
@@ -104,6 +105,11 @@ def _lonely(unit: Any, m: Module) -> None:
     m.d.comb += unit.ballot.eq(unit.own & unit.instruction.imm & unit.holds)
 
 
+def _missing(unit: Any, m: Module) -> None:
+    """Lanes that wait elsewhere need not vote."""
+    m.d.comb += unit.elsewhere.eq(0)
+
+
 def _late(unit: Any, m: Module) -> None:
     """The last instruction's operands go to the lanes after a vote."""
     with m.If(unit.votes):
@@ -146,6 +152,7 @@ MUTANTS = (
     _control("reports a fault of memory before its own of the same cycle", _modest),
     _control("executes what was taken before a redirect", _keeping),
     _part(VoteResult, "counts without the lanes that have just joined", "_vote", _lonely, bench=VOTES),
+    _part(Fragments, "lets lanes miss a vote", "_fragments", _missing, bench=VOTES),
     _part(DecodedQueue, "sends a vote as it was decoded", "_decoded", _late),
     Mutant("ControlProcessor", KERNELS, "executes what has stray bits", _stray, part=KernelDecoder),
     _part(MicroBuilder, "adds a carry that is absent", "_builder", _no_carry),

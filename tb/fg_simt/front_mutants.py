@@ -68,6 +68,12 @@ def _no_redirect(unit: Any, m: Module) -> None:
         m.d.comb += unit.redirect.eq(0)
 
 
+def _still_live(unit: Any, m: Module) -> None:
+    """Lanes that exit are elsewhere."""
+    with m.If(unit.step & ~unit.start):
+        m.d.sync += unit._live.eq(unit._live)
+
+
 def _fetch(bug: str, change: Change) -> Mutant:
     def made(config: SmConfig) -> wiring.Component:
         return changed(Fetch(probe=True), change)
@@ -148,4 +154,5 @@ MUTANTS = (
     _fragments("goes on with the lowest fragment after a backward branch", _always_first),
     _fragments("takes a branch to itself for a forward one", _own_pc_is_ahead),
     _fragments("does not redirect when fragments change", _no_redirect),
+    _fragments("looks for lanes that have left", _still_live),
 )

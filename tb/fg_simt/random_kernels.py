@@ -135,7 +135,7 @@ def _special(rng: random.Random, made: dict[str, object], op: Op) -> Instruction
         made |= {"imm": rng.randrange(LENGTH + 4), "imm_slot": 3, "param": False}
     elif op is Op.VOTE:
         made |= {"imm": rng.choice((0xFFFFFFFF, rng.getrandbits(32))), "imm_slot": 0, "param": False,
-                 "vote": rng.choice((Vote.ALL, Vote.ANY, Vote.UNI, Vote.BALLOT))}
+                 "vote": rng.choice((Vote.ALL, Vote.ANY, Vote.UNI, Vote.BALLOT)), "sync": rng.random() < 0.2}
     elif op is Op.S2R:
         made["special"] = rng.choice(sorted(SPECIALS))
     elif op is Op.PLOP3:

@@ -69,11 +69,23 @@ JOINED_VOTE = (
 """All lanes vote where some have waited for the others, in the step in which they join."""
 
 
+MISSED_VOTE = (
+    Instruction(op=Op.S2R, dst=1, special=Special.LANEID),
+    Instruction(op=Op.ISETP, src=(1, RZ, RZ), imm=3, imm_slot=1, pdst=0, cond=Cond.LT),
+    Instruction(op=Op.BRA, guard=0, imm=7),
+    Instruction(op=Op.VOTE, psrc=PT, dst=2, imm=0xFFFFFFF8, imm_slot=0, vote=Vote.BALLOT, sync=True),
+    Instruction(op=Op.VOTE, psrc=0, pdst=1, imm=0xFFFFFFFF, imm_slot=0, vote=Vote.ANY),
+    Instruction(op=Op.VOTE, psrc=0, pdst=1, imm=0xFFFFFFFF, imm_slot=0, vote=Vote.ANY, sync=True),
+    Instruction(op=Op.EXIT), Instruction(op=Op.EXIT),
+)
+"""Three lanes are elsewhere: the last vote is a fault, but those without them or without `sync` are not."""
+
+
 @cocotb.test()
 async def votes(dut: cocotb.handle.SimHandleBase) -> None:
     """The same on these kernels."""
     ports, checker, rng = Ports(dut), Checker(minimum=10 * VOTES), source()
-    codes = [[encode(i) for i in kernel] for kernel in (UNIFORM_VOTE, JOINED_VOTE)] * VOTES
+    codes = [[encode(i) for i in kernel] for kernel in (UNIFORM_VOTE, JOINED_VOTE, MISSED_VOTE)] * VOTES
     recorder = Recorder(launched(rng, codes), ports.config.affine, rng=rng)
     check = ControlCheck(ports, checker, recorder.observed)
     await exercise(ports, check.stimuli(recorder.cycles(100 * VOTES)), check, checker, partial=True)

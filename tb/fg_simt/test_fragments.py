@@ -48,6 +48,7 @@ class Bench:
         equal("pc", seen["pc"], merged.pc)
         equal("active", seen["active"], int(merged.mask != 0))
         equal("whole", seen["whole"], int(merged.is_whole))
+        equal("elsewhere", seen["elsewhere"], merged.live & ~merged.mask)
         after = deepcopy(merged)
         changes = after.change()
         equal("changes", seen["changes"], int(changes))

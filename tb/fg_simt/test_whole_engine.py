@@ -3,7 +3,7 @@
 
 import os
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import cocotb
 import pytest
@@ -30,7 +30,7 @@ from warploom.tb.fg_simt.cleared import cleared
 from warploom.tb.fg_simt.engine_shown import Shown
 from warploom.tb.fg_simt.random_kernels import images
 from warploom.tb.fg_simt.test_engine import AFFINE, FEWER, LANES, LIMIT, PROGRAM, affine_of, sizes_of
-from warploom.tb.l1.axi import RefusedError, attach, slave_of
+from warploom.tb.l1.axi import RefusedError, attach, compare_master, slave_of
 
 BENCH = "warploom.tb.fg_simt.test_whole_engine"
 LINES = 16
@@ -65,15 +65,19 @@ class Contents:
 
 
 class SeenBus:
-    """The bus of the model: what the slave of the hardware does in the cycle."""
+    """The bus of the model: what the slave of the hardware does in the cycle. What the masters of both do is the
+    same."""
 
-    def __init__(self, ports: Ports) -> None:
+    def __init__(self, ports: Ports, equal: Callable[[str, object, object], None]) -> None:
         every = {**ports.inputs, **ports.outputs}
         self._handles = {name: handle for name, handle in every.items() if name.startswith("axi__")}
+        self._equal = equal
 
     def step(self, bus: AxiMaster, offers: Sequence[Offer | None]) -> Slave:
         """See `warploom.golden_model.fg_simt.cached_memory.Bus`."""
-        return slave_of({name: int(handle.value) for name, handle in self._handles.items()})
+        seen = {name: int(handle.value) for name, handle in self._handles.items()}
+        compare_master(seen, bus, offers, self._equal)
+        return slave_of(seen)
 
 
 class Lockstep:
@@ -81,11 +85,14 @@ class Lockstep:
 
     def __init__(self, dut: cocotb.handle.SimHandleBase, contents: Image) -> None:
         self._ports, self._contents = Ports(dut), Contents(contents)
-        self._caches = CachedMemory((), lines=LINES, bus=SeenBus(self._ports), sizes=sizes_of())
+        self._caches = CachedMemory((), lines=LINES, bus=SeenBus(self._ports, self._equal), sizes=sizes_of())
         self._model = Engine(self._caches, affine_of(), sizes_of())
         self._shown = Shown(self._ports, self._model)
         for wait in attach(dut, self._contents, source()):
             wait.share = 0.2
+
+    def _equal(self, name: str, actual: object, expected: object) -> None:
+        self._shown.equal(name, actual, expected)
 
     async def run(self, limit: int) -> bool:
         """Until both have halted, or for so many cycles; returns whether they have."""
@@ -101,8 +108,11 @@ class Lockstep:
             driver.drive({"flush": 1})
             await ports.next_cycle()
             driver.drive({})
-            while ports.peek("busy"):
+            for _ in range(limit):
+                if not ports.peek("busy"):
+                    break
                 await ports.next_cycle()
+            self._shown.equal("busy after a flush, failed", (ports.peek("busy"), ports.peek("failed")), (0, 0))
         return model.halted
 
     def compare_memory(self, expected: Image) -> None:

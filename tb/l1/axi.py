@@ -1,14 +1,14 @@
 """The other side of the bus: the AXI4 slave of cocotbext-axi, which is not ours, with random waits."""
 
 import random
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Protocol
 
 from cocotbext.axi import AxiBus, AxiResp, AxiSlave
 
 from warploom.arch.l1 import LINE_BYTES
-from warploom.golden_model.l1.bank import Beat
-from warploom.golden_model.l1.bus import Slave
+from warploom.golden_model.l1.bank import Beat, Offer
+from warploom.golden_model.l1.bus import AxiMaster, Slave
 from warploom.tb.bench import Observation
 
 
@@ -94,3 +94,12 @@ def slave_of(seen: Observation) -> Slave:
     return Slave(bool(axi["arready"]), bool(axi["awready"]), bool(axi["wready"]), beat, written)
 
 
+def compare_master(
+    seen: Observation, bus: AxiMaster, offers: Sequence[Offer | None], equal: Callable[[str, object, object], None]
+) -> None:
+    """The channels that the master drives in a cycle, with those of the model."""
+    for channel, expected in (("ar", bus.reads), ("aw", bus.writes)):
+        shown = (seen[f"axi__{channel}id"], seen[f"axi__{channel}addr"]) if seen[f"axi__{channel}valid"] else None
+        equal(channel, shown, expected)
+    data = (seen["axi__wdata"], bool(seen["axi__wlast"])) if seen["axi__wvalid"] else None
+    equal("w", data, bus.data(offers))

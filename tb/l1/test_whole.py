@@ -17,7 +17,7 @@ from warploom.golden_model.l1.whole import L1
 from warploom.rtl.l1 import whole as hardware
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
-from warploom.tb.l1.axi import Lines, Waits, attach, slave_of
+from warploom.tb.l1.axi import Lines, Waits, attach, compare_master, slave_of
 from warploom.tb.l1.requests import PORTS, contents
 from warploom.tb.l1.traffic import PortTraffic, streams
 
@@ -79,7 +79,7 @@ class Bench:
         equal("failed", (seen["failed"], seen["failed_line"] if seen["failed"] else None),
               (int(failed is not None), failed))
         self._check_instructions(seen)
-        self._check_bus(seen)
+        compare_master(seen, model.bus, model.offers, self._checker.equal)
         self._count(seen, slave)
         for port, request in requests.items():
             model.request(port, request)
@@ -106,15 +106,6 @@ class Bench:
             word = self.image[address & ~(LINE_BYTES - 1)] >> 8 * (address % LINE_BYTES) & (1 << 8 * FETCH_BYTES) - 1
             self._checker.holds("an instruction is that of memory", shown.error or shown.data == word)
             self._coverage.hit("error of an instruction", shown.error)
-
-    def _check_bus(self, seen: Observation) -> None:
-        """The channels that the master drives."""
-        bus, equal = self._model.bus, self._checker.equal
-        for channel, expected in (("ar", bus.reads), ("aw", bus.writes)):
-            shown = (seen[f"axi__{channel}id"], seen[f"axi__{channel}addr"]) if seen[f"axi__{channel}valid"] else None
-            equal(channel, shown, expected)
-        data = (seen["axi__wdata"], bool(seen["axi__wlast"])) if seen["axi__wvalid"] else None
-        equal("w", data, bus.data(self._model.offers))
 
     def _count(self, seen: Observation, slave: Slave) -> None:
         hit = self._coverage.hit

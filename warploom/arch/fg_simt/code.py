@@ -85,6 +85,9 @@ def check(program: Program, launch: Launch) -> None:
     if program.names > REGISTERS:
         raise LaunchError(f"{program.source}: {refused}: it has {REGISTERS} registers of a thread, and the kernel "
                           f"needs {program.names}")
+    if 32 * launch.warps_per_block * launch.blocks >> 32:
+        raise LaunchError(f"{program.source}: {refused}: it counts the threads of a launch in 32 bits: launch fewer "
+                          f"blocks than {launch.blocks:,}")
     for i, line in zip(program.instructions, program.lines, strict=True):
         why = refusal(i)
         if i.op is Op.BAR and launch.threads > 32:

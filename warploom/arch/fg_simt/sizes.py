@@ -4,10 +4,13 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from warploom.arch.errors import ConfigError
-from warploom.arch.isa import Op
+from warploom.arch.isa import PC_BITS, Op
 
 THREADS = 32
 """Threads of a warp."""
+
+LAST_PC = (1 << PC_BITS) - 1
+"""Behind it comes PC 0; upper bits of the target of a branch are ignored."""
 
 REGISTERS = 32
 PREDICATES = 7
