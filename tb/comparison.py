@@ -45,7 +45,7 @@ from warploom.tb.outside import OutsideUnits
 from warploom.tb.shadow import Form, Shadow
 from warploom.tb.zero_values import outcome_bits
 
-CONTROL = ("warp", "op", "modifiers", "pipe", "timing", "dst", "writes", "lanes", "full", "pred")
+CONTROL = ("warp", "op", "modifiers", "pipe", "timing", "dst", "writes", "lanes", "full", "pred", "tag", "collector")
 """Fields of the dispatch port that are compared."""
 
 OPERANDS = ("a", "b", "c")
@@ -123,6 +123,11 @@ class Comparison:
             self._expect("free_entries", join(datapath.operands.free_entries, FREE_BITS))
         if self._shows_claims:
             self._expect("free_collectors", claims.shown(self.config, datapath.operands.free_collectors))
+        elif self.config.issue_inputs == 1:
+            self._expect("issue__ready", int(datapath.operands.free_collectors[0] > 0))
+        for pipe, ready in zip(self.config.pipes, datapath.ready, strict=True):
+            if pipe.credits:
+                self._expect(f"result_{pipe.name}__ready", int(ready))
         if self._affine is not None:
             self._affine.compare(self.cycle, datapath)
         if self.config.renames:

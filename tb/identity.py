@@ -13,12 +13,12 @@ from warploom.origin import ROOT
 
 
 def identity(config: SmConfig, file: LaunchFile, seed: int) -> str:
-    """The digest, in hexadecimal, of configuration, launch with the contents of its buffers, PTX, entry, options of the
-    compiler, seed, and the folder of this Warploom. The paths of the launch and its PTX do not matter. Raises
+    """The digest, in hexadecimal, of configuration, launch with the contents of its buffers, PTX, entry, options, seed,
+    and the folder of this Warploom. The paths of the launch and its PTX do not matter. Raises
     `OSError`."""
     digest = hashlib.sha256()
     ours = str(ROOT.resolve())
-    _feed(digest.update, (config.to_toml(), file.launch, file.ptx.read_bytes(), file.entry, file.optimise, seed, ours))
+    _feed(digest.update, (config.to_toml(), file.launch, file.ptx.read_bytes(), file.entry, file.options, seed, ours))
     return digest.hexdigest()
 
 

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 from warploom import store
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError, warn
-from warploom.compiler.compile import compile_file
 from warploom.files import writing
 from warploom.kernels.launchfile import LaunchFile
+from warploom.running import compiled
 from warploom.tb import gtkwave, runner
 from warploom.tb.identity import identity
 from warploom.tb.player import play
@@ -208,7 +208,7 @@ def _run(
     cycles: int | None = None,
 ) -> None:
     """One run of the bench, of each kernel to the end or for some cycles."""
-    launches = [{"path": str(file.path.resolve()), "optimise": file.optimise} for file in files]
+    launches = [{"path": str(file.path.resolve()), "options": asdict(file.options)} for file in files]
     room = 0 if waves_from is None else ROOM
     need_room(folder, room)
     job = {JOB: json.dumps({"launches": launches, "cycles": cycles, "room": room})}
@@ -249,7 +249,7 @@ def _place(made: runner.Build, file: LaunchFile, seed: int) -> Path:
 def _keep_waveform(made: runner.Build, folder: Path, file: LaunchFile, waveform: Path) -> Path:
     """Move a run's waveform to a path, with a save file for GTKWave beside it."""
     _move(folder / f"waves.{made.waves}", waveform)
-    gtkwave.save(waveform, made.config, compile_file(file.ptx, file.entry, optimise=file.optimise), made)
+    gtkwave.save(waveform, made.config, compiled(file), made)
     return waveform
 
 

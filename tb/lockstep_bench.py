@@ -7,14 +7,13 @@ they are before the inputs of the cycle are put on the ports: one trigger a cycl
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import cocotb
 
 from warploom.files import write_whole
-from warploom.kernels.launchfile import load
+from warploom.kernels.launchfile import Options, load
 from warploom.tb.bench import Driver, Ports
 from warploom.tb.difference import lanes_equal, port_equal
 from warploom.tb.identity import identity
@@ -63,7 +62,7 @@ async def kernels(dut: cocotb.handle.SimHandleBase) -> None:
     try:
         for launch in job["launches"]:
             outcomes.append({"found": None})
-            file = replace(load(launch["path"]), optimise=launch["optimise"])
+            file = load(launch["path"]).changed(Options(**launch["options"]))
             run = KernelRun(Simulated(ports, job["room"]), file)
             outcomes[-1] = run.outcome
             run.outcome["identity"] = identity(ports.config, file, seed)

@@ -88,10 +88,11 @@ int main(int argc, char** argv) {
                 banks.resize(write.address + 1, poison);
             }
             if (compare && !stored(write, data + BYTES * write.bank, enables + BYTES / 8 * write.bank,
-                                   banks[write.address])) differs = "stored_data";
+                                   banks[write.address]) && !differs) differs = "stored_data";
         } else {
             for (const Output& output : outputs)
-                if (compare && !same(output.at, output.expected.data(), output.mask.data(), output.mask.size()))
+                if (compare && !differs
+                        && !same(output.at, output.expected.data(), output.mask.data(), output.mask.size()))
                     differs = output.name;
             ++cycles;
             if (differs) break;

@@ -1,6 +1,7 @@
 """Replays tapes on Verilated datapaths, in C++ and without Python in the loop."""
 
 import json
+import signal
 import time
 import zlib
 from dataclasses import dataclass
@@ -20,6 +21,10 @@ IN_CPP = "___05F"
 
 FLAGS = ("-std=c++17", "-O3")
 """With -O2 comparing is not vectorised, and takes 3 to 8 % of the time instead of 1 %."""
+
+
+ASSERTED = (-signal.SIGABRT, 3)
+"""The status of a replay that an assertion of the hardware ends."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +47,17 @@ def play(made: Build, items: Path, seed: int, *, compare: bool = True) -> Replay
         inflating = time.perf_counter() - start
         command = [str(player), str(folder / "items"), str(reset_cycles(made.config)), str(int(compare)),
                    *power_up(seed)]
-        with (folder / "replay.json").open("w") as output:
+        with (folder / "replay.log").open("w") as output:
             status = processes.run(command, folder, output)
-        text = (folder / "replay.json").read_text()
+        lines = (folder / "replay.log").read_text(errors="replace").splitlines() or ["no output"]
+    if status in ASSERTED:
+        return Replay(0, f"the hardware ended the replay: {lines[-1]}", inflating)
+    try:
+        found = json.loads(lines[-1])  # above it may be what the system says to every process
+    except ValueError:
+        raise ToolError(f"the replay of {items} ended with status {status}: {lines[-1]}") from None
     if status:
-        return Replay(0, f"the replay ended with status {status}", inflating)
-    found = json.loads(text)
+        raise ToolError(f"the replay of {items} ended with status {status}")
     differs = found["differs"] and found["differs"].replace(IN_CPP, "__")
     return Replay(found["cycles"], differs, found["seconds"] + inflating)
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from warploom import processes, store
 from warploom.arch.config import SmConfig
+from warploom.arch.errors import ToolError
 from warploom.arch.isa import Pipe
 from warploom.arch.mechanisms import MECHANISMS, OFF, Runs, Switch, WindowDelay
 from warploom.kernels.library import kernel, kernels
@@ -181,6 +182,8 @@ def _run(case: Case, seed: int, sources: str) -> Outcome:
         nonlocal cached
         cached = False
         done = lockstep(case.config, kernel(case.kernel).load(case.size), seed, replay=True)
+        if store.sources(*SOURCES) != sources:
+            raise ToolError("the sources have changed since the regression began: begin it again")
         return json.dumps({"cycles": done.cycles, "warp_instructions": done.warp_instructions,
                            "cycles_per_second": done.cycles_per_second, "by": done.by})
 

@@ -50,8 +50,15 @@ module, take almost twice as long. By default Verilator's makefile optimises for
 and runs 7 % faster, and -O0 builds in half the time: most tests build about as long as they run.
 """
 
-PYTHON = f"PYTHON3={sys.executable}\\ -I\\ -S"
-"""A variable of make: by default Verilator's makefile calls `python`, which need not be on the path."""
+TOOLS = f"CXX=g++ LINK=g++ PYTHON3={sys.executable}\\ -I\\ -S"
+"""Variables of make: the compiler whose version is in the keys of builds, not another `c++`; and by default Verilator's
+makefile calls `python`, which need not be on the path."""
+
+FLAGS_OF_MAKE = ("CXXFLAGS", "CPPFLAGS", "LDFLAGS", "USER_CPPFLAGS", "USER_LDFLAGS")
+"""Variables of the environment that Verilator's makefile would take."""
+
+for _name in ("WAVES", "GUI"):  # with them in the environment cocotb's runner does not do what its caller says
+    os.environ.pop(_name, None)
 
 REWRITTEN = "test_*.py"
 """Files in which cocotb rewrites assertions, for better messages. All imported files would cost every run more than a
@@ -120,9 +127,17 @@ class _Runner(cocotb_runner.Verilator):
     def _simulator_in_path_build_only(self) -> None:
         self.executable = str(verilator_folder() / "bin" / "verilator")
 
+    def _set_env_common(self) -> None:
+        """The user's environment, without what would change builds or choose other tests."""
+        ours = dict(self.env)
+        super()._set_env_common()
+        for name in [name for name in self.env if name in FLAGS_OF_MAKE or name.startswith("COCOTB_")]:
+            del self.env[name]
+        self.env |= ours
+
     def _set_env_build(self) -> None:
         super()._set_env_build()
-        self.env |= {"VERILATOR_ROOT": str(verilator_folder()), "MAKEFLAGS": f"{MAKE} {PYTHON}",
+        self.env |= {"VERILATOR_ROOT": str(verilator_folder()), "MAKEFLAGS": f"{MAKE} {TOOLS}",
                      "CPATH": str(self._includes)}
 
     def _build_command(self) -> list[list[str]]:

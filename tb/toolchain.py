@@ -18,6 +18,8 @@ NEEDED = {"g++": "a C++ compiler", "make": "make", "perl": "Perl"}
 
 def best_waves() -> str:
     """``fst`` if the machine has the header that Verilator needs for it (Debian: liblz4-dev), else ``vcd``."""
+    if shutil.which("g++") is None:
+        return "vcd"
     probe = ["g++", "-x", "c++", "-fsyntax-only", "-"]
     done = subprocess.run(probe, input="#include <lz4.h>\n", text=True, capture_output=True, check=False)
     return "vcd" if done.returncode else "fst"
@@ -49,10 +51,20 @@ def versions() -> dict[str, str]:
         if shutil.which(tool) is None:
             raise ToolError(f"{tool}: {words} is needed to build simulations and not installed "
                             f"(Debian: apt install {tool}; macOS: xcode-select --install)")
-    compiler = subprocess.run(["g++", "--version"], capture_output=True, text=True, check=True).stdout
-    return {"compiler": compiler.splitlines()[0], "python": sys.version,
+    return {"compiler": _compiler(), "python": sys.version,
             "verilator": f"{metadata.version('verilator')} in {verilator_folder()}",
             "cocotb": f"{metadata.version('cocotb')} in {libs_dir}"}  # a build loads cocotb's libraries from there
+
+
+def _compiler() -> str:
+    """The version of the compiler. Raises `ToolError` if it does not work: it may stand for tools that are not
+    installed."""
+    done = subprocess.run(["g++", "--version"], capture_output=True, text=True, check=False)
+    if done.returncode or not done.stdout:
+        reason = (done.stderr.splitlines() or [f"status {done.returncode}"])[0]
+        raise ToolError(f"g++ --version failed ({reason}): a C++ compiler is needed to build simulations "
+                        "(Debian: apt install g++; macOS: xcode-select --install)")
+    return done.stdout.splitlines()[0]
 
 
 def writers() -> dict[str, str]:

@@ -18,7 +18,7 @@ from warploom.cli import main
 from warploom.kernels.launchfile import load
 from warploom.store import folders, run_folder, runs
 from warploom.tb import identity as identities
-from warploom.tb import lockstep, runner
+from warploom.tb import lockstep, runner, toolchain
 from warploom.tb.bench import Driver, Monitor, Ports
 from warploom.tb.identity import identity
 
@@ -199,3 +199,27 @@ def test_a_build_that_fails_says_why(tmp_path, monkeypatch, log, message):
     monkeypatch.setattr(runner, "_library", lambda *_: tmp_path)
     with pytest.raises(ToolError, match=f"^Verilator failed on bank: {message}; its log is {tmp_path}/build.log$"):
         runner._verilate(tmp_path, "bank", [], [""])
+
+
+def test_builds_and_runs_do_not_depend_on_variables_of_the_user(tmp_path, monkeypatch):
+    """Builds have no key for them, and a run has the tests that its caller names."""
+    for name in ("CXXFLAGS", "LDFLAGS", "COCOTB_TEST_FILTER", "COCOTB_RANDOM_SEED"):
+        monkeypatch.setenv(name, "theirs")
+    monkeypatch.setenv("LANG", "C")
+    verilator = runner._Runner(tmp_path)
+    verilator._set_env_build()
+    assert not {"CXXFLAGS", "LDFLAGS", "COCOTB_TEST_FILTER"} & verilator.env.keys()
+    assert verilator.env["LANG"] == "C" and "CXX=g++" in verilator.env["MAKEFLAGS"]
+    verilator.env = {"COCOTB_RANDOM_SEED": "1"}
+    verilator._set_env_common()
+    assert verilator.env["COCOTB_RANDOM_SEED"] == "1"
+
+
+def test_a_compiler_that_does_not_work_is_an_error(tmp_path, monkeypatch):
+    """Some systems have one that only says how to install it."""
+    stub = tmp_path / "g++"
+    stub.write_text("#!/bin/sh\necho 'no developer tools were found' >&2\nexit 1\n")
+    stub.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    with pytest.raises(ToolError, match=r"g\+\+ --version failed \(no developer tools were found\)"):
+        toolchain._compiler()

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import sys
 import zlib
 from collections import defaultdict
@@ -10,15 +11,16 @@ from typing import Any
 
 import power_up_bench
 import pytest
-from test_simultaneous_runs import CONFIG, launches
+from test_simultaneous_runs import CONFIG, cycles, launches
 
 from warploom.arch.config import SmConfig
+from warploom.arch.errors import ToolError
 from warploom.arch.mechanisms import Settings, cores
 from warploom.cli import main
-from warploom.kernels.launchfile import LaunchFile, load
+from warploom.kernels.launchfile import LaunchFile, Options, load
 from warploom.kernels.library import kernel
 from warploom.store import run_folder
-from warploom.tb import lockstep, runner
+from warploom.tb import lockstep, player, runner
 from warploom.tb import tape as tapes
 from warploom.tb.lockstep import LockstepError
 from warploom.tb.player import Replay, play
@@ -161,6 +163,49 @@ def test_a_replay_has_the_results_of_the_bench(file: LaunchFile, seed: int) -> N
     assert (bench.pop("by"), replay.pop("by")) == ("cocotb", "replay")
     del bench["seconds"], replay["seconds"]
     assert bench == replay
+
+
+@pytest.mark.rtl
+@on("baseline")
+@pytest.mark.parametrize("replay", [False, True])
+def test_options_of_the_launch_hold_in_lockstep(replay: bool, file: LaunchFile, seed: int) -> None:
+    """More registers, and other addresses: with other cycles than the model's the run would be an error."""
+    file = file.changed(Options(optimise=False, virtual_registers=True, heap_base=0xC0000000))
+    done = lockstep.lockstep(CONFIG, file, seed, cycles=cycles(file), replay=replay)
+    assert done.registers == lockstep.lockstep(CONFIG, file, seed, replay=not replay).registers
+
+
+ANSWER = '{"cycles": 8, "seconds": 1, "differs": null}'
+
+
+@pytest.mark.parametrize(("script", "message"), [
+    ("kill -9 $$", "ended with status -9: no output"), ("echo no room >&2; exit 4", "ended with status 4: no room"),
+    (f"echo '{ANSWER}'; exit 4", "ended with status 4"), ("exit 0", "ended with status 0: no output")])
+def test_a_replay_without_an_answer_is_no_difference(
+    script: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ToolError, match=message):
+        _answer_of(script, tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize(("script", "differs"), [
+    (f"echo from the loader >&2; echo '{ANSWER}'", None),
+    ("echo 'a rule'; kill -6 $$", "the hardware ended .*: a rule")])
+def test_the_last_line_of_a_replay_is_its_answer(
+    script: str, differs: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = _answer_of(script, tmp_path, monkeypatch)
+    assert found.differs is None if differs is None else re.match(differs, str(found.differs))
+
+
+def _answer_of(script: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Replay:
+    """What `play` makes of a program that is this shell script."""
+    program, items = folder / "player", folder / "items"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    items.write_bytes(zlib.compress(b""))
+    monkeypatch.setattr(player, "program", lambda made, source: program)
+    return play(runner.Build(folder, CONFIG, "Datapath", "datapath", None), items, 1)
 
 
 @pytest.mark.rtl

@@ -178,15 +178,21 @@ def test_every_part_of_a_key_counts():
 
 
 def test_sources_that_change_while_a_process_runs_are_its_own(monkeypatch, tmp_path):
-    """It has imported what they were."""
+    """It has imported what they were, also of a file that an older one replaces."""
     monkeypatch.setattr(key, "ROOT", tmp_path)
     source = tmp_path / "unit.py"
     source.write_text("1")
-    os.utime(source, ns=(0, key.STARTED - 1))
+    written = source.stat().st_mtime_ns
+    monkeypatch.setattr(key, "STARTED", time.time_ns())
     before = store.sources("unit.py")
-    os.utime(source, ns=(0, key.STARTED + 1))
+    os.utime(source, ns=(0, key.STARTED + 10**9))
     assert store.sources("unit.py") == store.sources("unit.py") != before
-    monkeypatch.setattr(key, "STARTED", key.STARTED + 2)
+    older = tmp_path / "older.py"
+    older.write_text("1")
+    os.utime(older, ns=(0, written))
+    older.replace(source)
+    assert store.sources("unit.py") != before
+    monkeypatch.setattr(key, "STARTED", time.time_ns())
     assert store.sources("unit.py") == before
 
 

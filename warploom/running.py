@@ -63,12 +63,17 @@ def find(name: str, size: str | None) -> LaunchFile:
     return load(name)
 
 
+def compiled(file: LaunchFile) -> Program:
+    """The machine code of its kernel. Raises `PtxError`."""
+    return compile_file(file.ptx, file.entry, optimise=file.options.optimise,
+                        virtual_registers=file.options.virtual_registers)
+
+
 def run(file: LaunchFile, config: SmConfig, *, record: bool = True) -> Executed:
     """Compile and execute the kernel of a launch file, and compare its buffers with the expected ones. Records the
     trace if `record`. Raises `PtxError`, `LaunchError` (also if a block does not fit `config`) or `ExecutionError`.
     """
-    program = annotate_for(compile_file(file.ptx, file.entry, optimise=file.optimise,
-                                        virtual_registers=file.virtual_registers), config)
+    program = annotate_for(compiled(file), config)
     try:
         file.launch.check(program)
         check_fits(config, program, file.launch)

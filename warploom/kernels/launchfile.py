@@ -2,7 +2,7 @@
 
 import math
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +17,20 @@ from warploom.kernels.table import Table
 
 
 @dataclass(frozen=True)
+class Options:
+    """What a command changes of a launch: how its kernel is compiled, and from which address on its arrays are, if they
+    move."""
+
+    optimise: bool = True
+    virtual_registers: bool = False
+    heap_base: int | None = None
+
+
+@dataclass(frozen=True)
 class LaunchFile:
     """A parsed launch file: `ptx` is the path of the PTX file, `entry` is None if the file has only one, `outputs` are
-    the names of output buffers and symbols. `optimise` and `virtual_registers` say how to compile its kernel. `files`
-    are all files that were or will be read."""
+    the names of output buffers and symbols. `options` have changed `launch` already. `files` are all files that were or
+    will be read."""
 
     path: Path
     ptx: Path
@@ -28,9 +38,17 @@ class LaunchFile:
     launch: Launch
     outputs: tuple[str, ...]
     expectations: tuple[Expectation, ...]
-    optimise: bool = True
-    virtual_registers: bool = False
+    options: Options = Options()
     files: tuple[Path, ...] = ()
+
+    def changed(self, options: Options) -> "LaunchFile":
+        """The same with options. Raises `LaunchError` if its arrays cannot move."""
+        if options.heap_base is None:
+            return replace(self, options=options)
+        try:
+            return replace(self, options=options, launch=self.launch.moved(options.heap_base))
+        except LaunchError as error:
+            raise LaunchError(f"{self.path}: --heap-base: {error}") from None
 
 
 def load(path: str | Path) -> LaunchFile:

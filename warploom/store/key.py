@@ -107,6 +107,12 @@ def digest(content: str | bytes) -> str:
     return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()
 
 
+def _changed(path: Path) -> int:
+    """When a file was written, or came to its place, in ns since 1970: a copy may keep the time of the original."""
+    found = path.stat()
+    return max(found.st_mtime_ns, found.st_ctime_ns)
+
+
 def sources(*places: str) -> str:
     """A digest of files, and of all files in folders, of the project, for keys of entries made from them. A process
     executes what it has imported: if a file changed after that, the digest is one of this process alone. Raises
@@ -119,6 +125,6 @@ def sources(*places: str) -> str:
         for path in [root] if root.is_file() else sorted(root.rglob("*")):
             if path.is_file() and path.suffix != ".pyc":
                 found.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
-                if path.stat().st_mtime_ns > STARTED:
+                if _changed(path) > STARTED:
                     found.update(str(STARTED).encode())
     return found.hexdigest()

@@ -7,16 +7,15 @@ from pathlib import Path
 
 from warploom import report, targets
 from warploom.arch.config import SmConfig
-from warploom.arch.errors import ConfigError, ExecutionError, LaunchError, ToolError, warn
+from warploom.arch.errors import ConfigError, ExecutionError, ToolError, warn
 from warploom.arch.gpu import GpuConfig
-from warploom.arch.launch import Launch
 from warploom.arch.mechanisms import MECHANISMS
 from warploom.golden_model.functional.executor import Stream
 from warploom.golden_model.gpu.simulate import simulate_gpu
 from warploom.golden_model.sample import Sample, Sampled
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.statistics import Statistics
-from warploom.kernels.launchfile import LaunchFile
+from warploom.kernels.launchfile import LaunchFile, Options
 from warploom.running import Executed, find, is_program, run, save
 from warploom.tb import seeds
 from warploom.verbs import Body, machine, need_simulator
@@ -51,10 +50,8 @@ def run_launch(options: argparse.Namespace) -> Body:
         need_simulator()
     if options.waves:
         check_waves(options.waves, rtl=options.rtl)
-    file = dataclasses.replace(find(options.kernel, options.size), optimise=options.optimise,
-                               virtual_registers=options.virtual_registers)
-    if options.heap_base is not None:
-        file = dataclasses.replace(file, launch=_moved(file, options.heap_base))
+    file = find(options.kernel, options.size).changed(
+        Options(options.optimise, options.virtual_registers, options.heap_base))
     targets.check_launch(options, file.files, file.outputs if options.out else ())
     try:
         with report.working("executing"):
@@ -77,14 +74,6 @@ def run_launch(options: argparse.Namespace) -> Body:
     if options.out:
         print(f"Buffers: {', '.join(body['outputs']) or 'none has out = true'}")
     return body
-
-
-def _moved(file: LaunchFile, base: int) -> Launch:
-    """The launch with its arrays from an address on."""
-    try:
-        return file.launch.moved(base)
-    except LaunchError as error:
-        raise LaunchError(f"{file.path}: --heap-base: {error}") from None
 
 
 def _time(options: argparse.Namespace, config: SmConfig, executed: Executed, body: Body) -> Statistics:
