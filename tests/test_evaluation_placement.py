@@ -138,6 +138,13 @@ def test_imbalance_and_its_cure() -> None:
     assert found.loads["small"] > found.loads["native"] > 99
 
 
+def test_a_load_is_that_of_children() -> None:
+    """Two children stay on one core: they never run long enough to be balanced. What their parent does for their forks
+    is not theirs."""
+    found = place([Piece(4_000, frozenset())] * 2)
+    assert found.loads == pytest.approx(dict.fromkeys(INPUTS, 200))
+
+
 def test_the_command(monkeypatch, tmp_path, capsys) -> None:
     monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(placement, "kernels", lambda: [kernel for kernel in kernels() if kernel.name == "vector_add"])

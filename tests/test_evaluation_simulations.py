@@ -227,7 +227,8 @@ def test_experiments_with_all_their_programs_are_a_page(tmp_path):
 
 
 @pytest.mark.parametrize(("options", "left_out"), [
-    ([], set()), (["--quick"], {"hardware", "hardware_network", "hardware_units", "fg_simt_cost", "tfet_power"}),
+    ([], set()), (["--quick"], {"hardware", "hardware_network", "hardware_units", "hardware_areas", "fg_simt_cost",
+                                "tfet_power"}),
     (["--blocks", "4"], {"sampling", "silicon"})])
 def test_all_are_all_except_synthesis_in_a_hurry(options, left_out, folder, monkeypatch):
     """And samples of samples."""

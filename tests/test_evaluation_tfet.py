@@ -105,6 +105,9 @@ def test_sleeping_rows_leak_less() -> None:
     saved = energy(run, awake).leakage["CMOS"] - energy(run).leakage["CMOS"]
     asleep = run.statistics.counted["drowsy"]["asleep"]
     assert saved == pytest.approx(2 * 111.84 * 0.7 / 0.96 * 0.85 * 12 * asleep / 1024) and asleep > 0
+    run = replace(run, machine=run.machine.with_settings(["layout=wid"]))  # all ten are in one bank
+    in_one = energy(run, awake).leakage["CMOS"] - energy(run).leakage["CMOS"]
+    assert in_one == pytest.approx(saved * 10 / 12)
 
 
 def test_the_ideal_partition_is_hardly_slower() -> None:

@@ -4,8 +4,9 @@ import pytest
 
 from warploom.arch.gpu import GpuConfig
 from warploom.evaluation import tfet_sms
-from warploom.evaluation.simulations import Case
+from warploom.evaluation.simulations import Case, annotated
 from warploom.evaluation.tfet_sms import WORK, BySm
+from warploom.golden_model.gpu.simulate import simulate_gpu
 
 MACHINES = tfet_sms.configurations(GpuConfig.preset("tfet_gpu"), ())
 
@@ -45,3 +46,15 @@ def test_samples_of_free_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_requests_without_renaming() -> None:
     found = tfet_sms.measured(Case("nearest_neighbour", "tiny", "baseline", MACHINES["baseline"]))
     assert found.requests == (0, 0, 0, 0) and not found.free
+
+
+def test_waiting_is_a_share_of_the_cycles_of_all_schedulers() -> None:
+    """Two of them wait at most all the time, also if they pick in every second cycle."""
+    for settings in ("schedulers=2", "front_end_interval=2"):
+        machine = MACHINES["baseline"].with_settings(["sms=1", *settings.split()])
+        case = Case("laplace3d", "tiny", "baseline", machine)
+        found = tfet_sms.measured(case)
+        launches = annotated("laplace3d", "tiny", machine)
+        each = [sm for launch in launches for sm in simulate_gpu(machine, launch).sms]
+        cycles = sum(-(-sm.cycles // machine.sm.front_end_interval) for sm in each) * machine.sm.schedulers
+        assert found.waiting == pytest.approx(100 * sum(sm.stalls["memory"] for sm in each) / cycles)

@@ -97,6 +97,9 @@ def test_counts_are_added_to_a_record(tmp_path, monkeypatch):
                for kernel in sizes["tiny"]["kernels"]]
     with pytest.raises(SystemExit, match="is not of the run"):
         record.count(file, counters(tmp_path / "other.csv", kernels[::-1]))
+    for name, others in (("fewer", kernels[:-1]), ("more", [*kernels, kernels[0]])):
+        with pytest.raises(SystemExit, match="is not of the run"):
+            record.count(file, counters(tmp_path / f"{name}.csv", others))
     record.count(file, counters(tmp_path / "counters.csv", kernels))
     counted = json.loads(file.read_text())["programs"]["two_mm"]["tiny"]
     assert counted["launches"] == 2

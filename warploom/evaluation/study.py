@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 from warploom import report
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, WarploomError, one_line
-from warploom.arch.gpu import GpuConfig, Machine, sm_of
+from warploom.arch.gpu import GPU_PARAMETERS, GpuConfig, Machine, sm_of
 from warploom.arch.mechanisms import SWITCHES
 from warploom.evaluation import cached
 from warploom.evaluation.cached import Sized, Work
@@ -20,6 +20,10 @@ from warploom.evaluation.simulations import Case, Results, arranged, cases, resu
 from warploom.evaluation.workloads import remaining, sized
 
 R = TypeVar("R")
+
+
+COMPARED = {*SWITCHES, "tfet_rows", "drowsy", "block_scheduler"}
+"""Fields by which machines have a mechanism or not."""
 
 
 class Failure(NamedTuple):
@@ -76,8 +80,12 @@ class Study:
     @cached_property
     def machine(self) -> Machine:
         """Its machine, if it has one."""
-        kind = GpuConfig if self.experiment.gpu else SmConfig
-        return kind.preset(self.preset).with_settings(list(self.wanted.settings))
+        return self._kind.preset(self.preset).with_settings(list(self.wanted.settings))
+
+    @property
+    def _kind(self) -> type[GpuConfig] | type[SmConfig]:
+        """What its machine is."""
+        return GpuConfig if self.experiment.gpu else SmConfig
 
     @property
     def config(self) -> SmConfig:
@@ -101,10 +109,17 @@ class Study:
             return {}
         found = self.experiment.machines(self.machine, self.wanted.settings)
         for name in (setting.partition("=")[0].rpartition(".")[2].strip() for setting in self.wanted.settings):
-            if name in SWITCHES and any(getattr(sm_of(one), name) != getattr(self.config, name)
-                                        for one in found.values()):
+            if name in COMPARED and (self._compares(name) or any(
+                    _value(one, name) != _value(self.machine, name) for one in found.values())):
                 raise ConfigError(f"evaluate {self.name}: --set {name} must be left out: the experiment sets it itself")
         return found
+
+    def _compares(self, name: str) -> bool:
+        """Whether machines of one preset differ in a field before a user changes any: to set it would change those
+        that others are compared with."""
+        usual = self.experiment.machines(self._kind.preset(self.preset), ())
+        values = {(sm_of(one).name, _value(one, name)) for one in usual.values()}
+        return len(values) > len({preset for preset, _ in values})
 
     def cases(self) -> list[Case]:
         """Every workload on every machine, or what the experiment says."""
@@ -154,6 +169,11 @@ class Study:
         self.failed += [Failure(name, "", one_line(str(error))) for name, error in errors.items()]
         self.groups = remaining(self.groups, found)
         return found
+
+
+def _value(machine: Machine, name: str) -> object:
+    """A field of a GPU, or of its SMs."""
+    return getattr(machine if name in GPU_PARAMETERS and isinstance(machine, GpuConfig) else sm_of(machine), name)
 
 
 def simulate(wanted: Iterable[Case], scheduler: str | None) -> Results:

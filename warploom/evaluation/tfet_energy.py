@@ -22,6 +22,7 @@ from math import prod
 from warploom.arch.gpu import GpuConfig
 from warploom.arch.interfaces import index_bits
 from warploom.arch.layout import powered_rows, rows_per_warp
+from warploom.arch.mechanisms import Layout
 from warploom.evaluation.assumptions import ASSUMED, FIGURES, Assumptions
 from warploom.evaluation.energy import WORD_BITS, Costs, collector_words
 from warploom.evaluation.figures import Run
@@ -104,7 +105,8 @@ def _asleep(run: Run) -> float:
         return 0.0
     rows = sum(launch.cycles * rows_per_warp(run.config, launch.registers) for launch in run.launches)
     asleep: int = run.statistics.counted["drowsy"]["asleep"]
-    return run.config.banks * asleep * rows / sum(launch.cycles for launch in run.launches)
+    banks = 1 if run.config.layout is Layout.WID else run.config.banks  # those with registers of a warp
+    return banks * asleep * rows / sum(launch.cycles for launch in run.launches)
 
 
 # ------------------------------------------------------------------ against a baseline

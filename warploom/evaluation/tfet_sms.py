@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import ceil
 from statistics import fmean
 from typing import Any
 
@@ -76,7 +77,8 @@ def measured(case: Case) -> BySm:
     return BySm(
         cycles=sum(run.statistics.run_cycles for run in runs),
         latency=in_sequence([run.statistics for run in runs]).mean_latency,
-        waiting=share(sum(each.stalls["memory"] for each in sms), sum(each.cycles for each in sms)),
+        waiting=share(sum(each.stalls["memory"] for each in sms), gpu.sm.schedulers * sum(
+            ceil(each.cycles / gpu.sm.front_end_interval) for each in sms)),
         requests=_by_sm("requests", [run.sms for run in runs]), served=_by_sm("served", [run.sms for run in runs]),
         free=tuple(tuple(share(free, rows) for free in sample) for sample in samples))
 

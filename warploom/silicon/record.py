@@ -13,6 +13,7 @@ import csv
 import json
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -62,16 +63,18 @@ def run(file: Path, sizes: list[str], chosen: list[str]) -> None:
 def count(file: Path, counters: Path) -> None:
     """Add the counts of the same run under Nsight Compute, whose rows are the launches in order."""
     record = json.loads(file.read_text())
-    rows = _rows(counters)
+    rows, wrong = _rows(counters), SystemExit(f"error: {counters} is not of the run in {file}")
     for size in next(iter(record["programs"].values())):
         for sizes in record["programs"].values():
             entry = sizes[size]
-            some = [next(rows) for _ in entry["kernels"]]
+            some = [*islice(rows, len(entry["kernels"]))]
             if [row["Kernel Name"].split("(")[0] for row in some] != entry["kernels"]:
-                raise SystemExit(f"error: {counters} is not of the run in {file}")
+                raise wrong
             entry["launches"] = len(entry.pop("kernels"))
             entry["counts"] = {name: sum(int(row[metric].replace(",", "")) for row in some)
                                for name, metric in METRICS.items()}
+    if next(rows, None) is not None:
+        raise wrong
     _write(file, record)
 
 
