@@ -129,7 +129,8 @@ def _row(launched: Launched) -> tuple[object, ...]:
     """A launch in the table."""
     s, geometry, sample = launched.timed, launched.geometry, launched.sample
     return (launched.kernel, extents(geometry.grid), extents(geometry.block), launched.warp_instructions,
-            *((None, None, None) if s is None else (s.cycles, s.ipc, s.occupancy)), launched.compared is not None,
+            *((None, None, None) if s is None else (s.cycles, s.ipc, s.occupancy)),
+            None if launched.compared is None else True,
             "all" if sample is None else f"{len(sample.blocks)} of {sample.of}")
 
 
