@@ -21,7 +21,12 @@ AXES: dict[str, tuple[Any, ...]] = {
        for name, switch in SWITCHES.items()},
     "issue_per_warp": (1, 2),
 }
-"""The fields of the covering array, each with its values that have hardware."""
+"""Fields of the covering array, each with its values that have hardware."""
+
+
+def axes(machine: SmConfig) -> dict[str, tuple[Any, ...]]:
+    """All fields of the covering array of a machine: with the numbers of its issue ports."""
+    return {**AXES, "issue_ports": tuple(1 << n for n in range(machine.schedulers.bit_length()))}
 
 
 def lattice(machine: SmConfig) -> Iterator[SmConfig]:
@@ -36,14 +41,15 @@ def lattice(machine: SmConfig) -> Iterator[SmConfig]:
 
 @lru_cache
 def covering_array(machine: SmConfig) -> tuple[SmConfig, ...]:
-    """A few configurations of a machine, with all legal pairs of `AXES`."""
+    """A few configurations of a machine, with all legal pairs of `axes`."""
     return tuple(covering(dict(_legal(machine))))
 
 
 def _legal(machine: SmConfig) -> Iterator[tuple[SmConfig, frozenset[Pair]]]:
-    """All legal configurations over `AXES`, each with its pairs."""
-    for values in product(*AXES.values()):
-        row = dict(zip(AXES, values, strict=True))
+    """All legal configurations over `axes`, each with its pairs."""
+    fields = axes(machine)
+    for values in product(*fields.values()):
+        row = dict(zip(fields, values, strict=True))
         try:
             config = dataclasses.replace(machine, **row)
         except ConfigError:

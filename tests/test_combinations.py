@@ -8,7 +8,7 @@ import pytest
 from warploom.arch.config import SmConfig, presets
 from warploom.arch.errors import ConfigError
 from warploom.arch.mechanisms import STRONGEST
-from warploom.tb.combinations import AXES, covering_array, lattice
+from warploom.tb.combinations import AXES, axes, covering_array, lattice
 from warploom.tb.regress import COMBINED, PORTS, Case, cases
 
 
@@ -17,9 +17,11 @@ from warploom.tb.regress import COMBINED, PORTS, Case, cases
 def test_each_legal_pair_of_settings_is_covered(preset: str) -> None:
     machine = SmConfig.preset(preset)
     found = covering_array(machine)
-    for one, other in combinations(AXES, 2):
+    fields = axes(machine)
+    assert fields["issue_ports"][-1] == machine.schedulers
+    for one, other in combinations(fields, 2):
         covered = {(getattr(config, one), getattr(config, other)) for config in found}
-        for values in product(AXES[one], AXES[other]):
+        for values in product(fields[one], fields[other]):
             try:
                 dataclasses.replace(machine, **dict(zip((one, other), values, strict=True)))
             except ConfigError:

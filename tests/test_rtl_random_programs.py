@@ -14,7 +14,7 @@ from random_programs import each, samples
 from warploom.arch.config import SmConfig, presets
 from warploom.arch.mechanisms import Settings, cores
 from warploom.origin import ROOT
-from warploom.tb.combinations import AXES, covering_array
+from warploom.tb.combinations import axes, covering_array
 from warploom.tb.lockstep import lockstep_all
 from warploom.tb.test_datapath import for_each
 
@@ -63,9 +63,10 @@ def test_many_random_programs(core: str, seed: int) -> None:
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("preset", presets())
 def test_random_programs_on_an_array(preset: str, part: int, seed: int) -> None:
-    """Each legal pair of settings, with the issue ports, pipes and collectors of this machine."""
-    for number, config in enumerate(covering_array(SmConfig.preset(preset))[part::PARTS]):
-        settings = tuple(f"{axis}={getattr(config, axis)}" for axis in AXES)
+    """Each legal pair of settings, with the pipes and collectors of this machine."""
+    machine = SmConfig.preset(preset)
+    for number, config in enumerate(covering_array(machine)[part::PARTS]):
+        settings = tuple(f"{axis}={getattr(config, axis)}" for axis in axes(machine))
         print(preset, *settings, flush=True)
         run_random(f"array {preset} {part} {number}", SOME, seed + number, settings, preset)
 

@@ -1,7 +1,7 @@
 """Covering arrays: a few configurations in which all legal pairs of settings occur."""
 
 from collections.abc import Hashable, Iterable, Mapping
-from itertools import combinations
+from itertools import chain, combinations
 from typing import TypeVar
 
 Setting = tuple[str, object]
@@ -20,10 +20,11 @@ def pairs(settings: Iterable[Setting]) -> frozenset[Pair]:
 def covering(legal: Mapping[T, frozenset[Pair]]) -> list[T]:
     """Enough of the legal configurations that each pair is in one of them: at each step the one with the most pairs
     that none before it has."""
-    missing = frozenset[Pair]().union(*legal.values())
-    found = []
+    numbers = {pair: number for number, pair in enumerate(dict.fromkeys(chain.from_iterable(legal.values())))}
+    covered = {one: sum(1 << numbers[pair] for pair in those) for one, those in legal.items()}
+    missing, found = (1 << len(numbers)) - 1, []
     while missing:
-        best = max(legal, key=lambda one: len(legal[one] & missing))
-        missing -= legal[best]
+        best = max(covered, key=lambda one: (covered[one] & missing).bit_count())
+        missing &= ~covered[best]
         found.append(best)
     return found

@@ -22,7 +22,9 @@ def main(options: argparse.Namespace) -> Body:
     settings = [flat(config) for config in every.values()]
     names = dict.fromkeys(chain.from_iterable(settings))
     rows = [[field, *(values.get(field, "") for values in settings)] for field in names]
-    report.table("Presets (timing: latency, initiation interval, cycles)", ("field", *every), rows)
+    report.table("Presets: what differs (timing: latency, initiation interval, cycles)", ("field", *every),
+                 [row for row in rows if len({*row[1:]}) > 1])
+    report.table("The same in all", ("field", "value"), [row[:2] for row in rows if len({*row[1:]}) == 1])
     return {"presets": {name: dataclasses.asdict(config) for name, config in every.items()}}
 
 
