@@ -27,7 +27,7 @@ class Form:
         return (1 << (self.exponent - 1)) - 1
 
 
-F32, F64 = Form(8, 23), Form(11, 52)
+F32, F64, F16, BF16 = Form(8, 23), Form(11, 52), Form(5, 10), Form(8, 7)
 NAN = "nan"
 
 

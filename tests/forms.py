@@ -15,7 +15,7 @@ TRUTHS = [0xF0F0F0F0, 0xCCCCCCCC, 0xAAAAAAAA, 0x0F12480F, 0xFFFFFFFF, 0]
 """All triples of bits, for LOP3, which treats all positions alike."""
 
 CARRIED = (Op.IADD, Op.ISUB, Op.IMAD)
-TYPES = [t for t in DType if not t.is_wide and t is not DType.F16]
+TYPES = [t for t in DType if not t.is_wide and not t.is_half]
 VALUES = {"lut": range(256), "rounding": Rounding, "src_type": TYPES, "dst_type": TYPES}
 
 

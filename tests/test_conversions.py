@@ -7,14 +7,14 @@ import exact
 import mpmath
 import numpy as np
 import pytest
-from exact import F32, F64, NAN
+from exact import BF16, F16, F32, F64, NAN
 from lanes import CORNERS, DOUBLES, FLOATS, WORD, columns, pairs, run
 
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import DType, Function, Rounding
 
 INTEGERS = [DType.U8, DType.S8, DType.U16, DType.S16, DType.U32, DType.S32, DType.U64, DType.S64]
-FORMS = {DType.F32: F32, DType.F64: F64}
+FORMS = {DType.F32: F32, DType.F64: F64, DType.F16: F16, DType.BF16: BF16}
 LONGS = [*CORNERS, (1 << 53) + 1, (1 << 24) + 1, (1 << 63) - 1, 1 << 63, (1 << 64) - 1, (1 << 64) - 1024, 3 << 39]
 
 
@@ -72,7 +72,8 @@ def round_integer(value: Fraction, rounding: Rounding) -> int:
 def float_operands(source: DType) -> list[int]:
     """Corners, random bits, and values around the limits of the integer types."""
     form = FORMS[source]
-    (given,) = columns(FLOATS if source is DType.F32 else DOUBLES, 1, bits=form.bits)
+    (given,) = columns(DOUBLES if source is DType.F64 else FLOATS, 1, bits=max(form.bits, 32))
+    given = [word >> 16 for word in given] if source.is_half else given
     near = [exact.encode(Fraction(sign * ((1 << k) * 4 + d), 4), form, Rounding.RN)
             for k in (0, 1, 7, 8, 15, 16, 31, 32, 63, 64) for d in (-6, -4, -2, -1, 0, 1, 2, 4) for sign in (1, -1)]
     return given + near

@@ -223,7 +223,14 @@ def test_halfword_swap_is_a_loop():
 
 ERRORS = [
     ("tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [tile, {%f4, %f5}];", "tex.2d.v4.f32.f32: not supported; supported are"),
-    ("add.f16 %h0, %h1, %h2;", "add.f16: this type is not supported for add; supported: 16-, 32- and 64-bit integers"),
+    ("add.rz.f16 %h0, %h1, %h2;", "add.rz.f16: .rz is not supported for add; supported: .rn of f16 and f16x2"),
+    ("add.f16 %h0, %h1, 1.0;", "add.f16: a literal is given where .f16 is required: PTX has none"),
+    ("fma.rn.sat.bf16 %h0, %h1, %h2, %h0;", "fma.rn.sat.bf16: .sat is not supported for fma; supported: .rn of f16"),
+    ("setp.eq.f16 %p0|%p1, %h1, %h2;", "setp.eq.f16: there is one result"),
+    ("set.eq.f32.f16 %f0, %h1, %h2;", "the result must be one of .f16, .bf16, .u16, .s16, .u32, .s32"),
+    ("set.eq.u16.f16x2 %h0, %r1, %r2;", "the result must be one of .f16x2, .bf16x2, .u32, .s32"),
+    ("ex2.approx.f16 %h0, %h1;", "ex2.approx.f16: this type is not supported for ex2; supported: .approx.f32"),
+    ("atom.global.add.noftz.f16 %h0, [%d1], %h1;", "this type is not supported for atom"),
     ("add.sat.u32 %r0, %r1, %r2;", "add.sat.u32: .sat is not supported for add; supported: "),
     ("add.cc.u16 %h0, %h1, %h2;", "add.cc.u16: .cc is not supported for add; supported: "),
     ("min.xorsign.f32 %f0, %f1, %f2;", "min.xorsign.f32: one of .abs is required; supported: "),
@@ -244,7 +251,11 @@ ERRORS = [
     ("add.u32 %r0, %r1, 0f3F800000;", "a .f32 literal is given where .u32 is required"),
     ("setp.eq.s64 %p0, %d1, 1.0;", "a .f64 literal is given where .s64 is required"),
     ("cvt.f32.s32 %f0, %r1;", "one of .rn, .rz, .rm, .rp is required"),
-    ("cvt.rn.f16.f32 %h0, %f1;", "takes two types, both among 8- to 64-bit integers, f32 and f64"),
+    ("cvt.rn.e4m3x2.f32 %h0, %f1, %f2;", "takes two types, both among 8- to 64-bit integers, f32, f64, f16 and bf16"),
+    ("cvt.f16.f32 %h0, %f1;", "one of .rn, .rz, .rm, .rp is required"),
+    ("cvt.rn.sat.bf16.f32 %h0, %f1;", ".sat is not supported for cvt"),
+    ("cvt.rni.ftz.f16.f16 %h0, %h1;", ".ftz is not supported for cvt"),
+    ("cvt.rm.f16x2.f32 %r0, %f1, %f2;", "one of .rn, .rz is required"),
     ("cvt.u32.u64 %r0, %r1;", "%r1 has 32 bits where .u64 is required"),
     ("ld.global.u32 %r0, [%r1];", "addresses in this space have 64 bits"),
     ("ld.global.u32 %r0, [tile];", "tile lies in .shared, not in .global"),
@@ -259,7 +270,7 @@ ERRORS = [
     ("bar.arrive 0, 64;", "one of .sync is required; supported: .sync and .red"),
     ("lop3.b32 %r0, %r1, %r2, %r3, %r4;", "the table must be a constant"),
     ("mov.b64 %d0, {%r1, %r2, %r3};", "3 parts of .b64: parts must have 16 or 32 bits"),
-    ("set.eq.u64.u32 %d0, %r1, %r2;", "the result must be .u32, .s32 or .f32"),
+    ("set.eq.u64.u32 %d0, %r1, %r2;", "the result must be one of .u32, .s32, .f32, .f16, .bf16"),
 ]
 
 

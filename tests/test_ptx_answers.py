@@ -196,7 +196,7 @@ def test_text_that_is_no_ptx(text, message):
     assert failure(text).startswith(message)
 
 
-@pytest.mark.parametrize("type_", ["b128", "bf16x2", "texref"])
+@pytest.mark.parametrize("type_", ["b128", "texref"])
 def test_registers_of_types_that_are_not_supported(type_):
     message = failure(entry(f".reg .{type_} %x; mov.b64 %x, 1;"))
     assert message.startswith(f"register %x: type .{type_} is not supported")

@@ -47,7 +47,7 @@ FORMS: dict[str, tuple[Op, ...]] = {
     "move": (Op.MOV,), "test": TESTING, "load": (Op.LD, Op.LD, Op.ATOM), "store": (Op.ST, Op.RED), "vector": (Op.LD,),
 }
 
-CONVERTED = tuple(kind for kind in DType if not kind.is_wide and kind not in (DType.F16, DType.B16))
+CONVERTED = tuple(kind for kind in DType if not kind.is_wide and not kind.is_half and kind is not DType.B16)
 
 
 class Pool(NamedTuple):

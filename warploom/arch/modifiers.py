@@ -41,12 +41,17 @@ class Access(IntEnum):
 class DType(IntEnum):
     """Types of conversions, atomics and reductions. A 64-bit operand is a pair (low word first)."""
 
-    U8, S8, U16, S16, U32, S32, U64, S64, F32, F64, F16, B16 = range(12)
+    U8, S8, U16, S16, U32, S32, U64, S64, F32, F64, F16, B16, BF16 = range(13)
 
     @property
     def is_wide(self) -> bool:
         """True for 64-bit types."""
         return self in (DType.U64, DType.S64, DType.F64)
+
+    @property
+    def is_half(self) -> bool:
+        """True for the 16-bit floats, which only CVT has."""
+        return self in (DType.F16, DType.BF16)
 
 
 class Atom(IntEnum):

@@ -12,6 +12,7 @@ from warploom.compiler import (  # noqa: F401 - the families register themselves
     lower_control,
     lower_convert,
     lower_float,
+    lower_half,
     lower_integer,
     lower_memory,
     lower_move,
@@ -25,8 +26,8 @@ from warploom.compiler.registry import TABLE, supported
 from warploom.compiler.simplify import simplify
 from warploom.compiler.symbols import as_written, layout_parameters
 
-OUTLINE = ("integer, bit, compare, f32 and f64 arithmetic, cvt, mov, ld, st, atom, red, warp votes and shuffles, "
-           "barriers and branches; not textures, surfaces, wmma, f16, asynchronous copies, clusters")
+OUTLINE = ("integer, bit, compare, f32, f64, f16 and bf16 arithmetic, cvt, mov, ld, st, atom, red, warp votes and "
+           "shuffles, barriers and branches; not textures, surfaces, wmma, asynchronous copies, clusters")
 
 
 def lower(kernel: ptx.Kernel, *, optimise: bool = True) -> Function:

@@ -30,6 +30,9 @@ COMPARABLE = (*INTEGERS, "f32", "f64")
 FLOATS = ("f32", "f64")
 SELECTABLE = (*INTEGERS, *FLOATS)
 
+TRUE = {"u32": 0xFFFFFFFF, "s32": 0xFFFFFFFF, "f32": 0x3F800000, "f16": 0x3C00, "bf16": 0x3F80}
+"""What `set` writes where a comparison holds, by the type of the result: all ones, or 1.0."""
+
 
 class Comparison:
     """The test of one setp or set: (a cond b) combine c, or with the condition inverted."""
@@ -81,17 +84,16 @@ def set_predicate(e: Emitter) -> None:
     test.emit(e.destination(second, "pred")[0], inverse=True)
 
 
-@lowers("set", types=COMPARABLE, supports="u32, s32 and f32 results of comparisons as in setp", type_count=2)
+@lowers("set", types=COMPARABLE, supports="u32, s32, f32, f16 and bf16 results of comparisons as in setp", type_count=2)
 def set_value(e: Emitter) -> None:
     """set: all ones, or 1.0, where the comparison holds."""
     d, *sources = e.operands(3, 4)
     result = e.types[0]
-    if len(e.types) != 2 or result not in ("u32", "s32", "f32"):
-        e.fail("the result must be .u32, .s32 or .f32")
+    if len(e.types) != 2 or result not in TRUE:
+        e.fail(f"the result must be one of .{', .'.join(TRUE)}")
     holds = e.temp_predicate()
     Comparison(e, tuple(sources)).emit(holds)
-    true = 0x3F800000 if result == "f32" else 0xFFFFFFFF
-    e.emit(Op.SEL, e.destination(d, result)[0], constant(true), None, psrc=(holds, False))
+    e.emit(Op.SEL, e.destination(d, result)[0], constant(TRUE[result]), None, psrc=(holds, False))
 
 
 @lowers("selp", types=SELECTABLE, supports="16-, 32- and 64-bit types")

@@ -1,4 +1,7 @@
-"""cvt between the integer types and f32, f64. Registers may be wider than the type: results are extended to them."""
+"""cvt between the integer types and the floats of 16, 32 and 64 bits, and of two f32 to a pair of 16-bit floats.
+
+Registers may be wider than an integer type or a 16-bit float: results are extended to them.
+"""
 
 from typing import Any
 
@@ -6,14 +9,16 @@ from warploom.arch.isa import Op
 from warploom.arch.modifiers import DType, Rounding
 from warploom.compiler import ptx, wide
 from warploom.compiler.emitter import SINK, Emitter, Target, Words, constant, is_signed, known, width
-from warploom.compiler.ir import Operand
+from warploom.compiler.ir import Operand, VirtualRegister
 from warploom.compiler.registry import lowers
 from warploom.compiler.symbols import as_written
 from warploom.compiler.truth import AND
 
 INTEGERS = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64")
 FLOATS = ("f32", "f64")
-TYPES = (*INTEGERS, *FLOATS)
+HALVES = ("f16", "bf16")
+TYPES = (*INTEGERS, *FLOATS, *HALVES)
+PAIRS = ("f16x2", "bf16x2")
 
 ROUNDINGS = {rounding.name.lower(): rounding for rounding in Rounding}
 INTEGRAL = {f"{name}i": rounding for name, rounding in ROUNDINGS.items()}
@@ -21,7 +26,13 @@ INTEGRAL = {f"{name}i": rounding for name, rounding in ROUNDINGS.items()}
 SIGN_EXTEND = {8: 0x8880, 16: 0x9910}
 """PRMT selectors that sign-extend the low byte or half."""
 
-SUPPORTS = "8- to 64-bit integers, f32 and f64, with .rn to .rp, .rni to .rpi, .ftz, .sat"
+PACK = 0x5410
+"""PRMT selector of the low halves of two words, the first one below."""
+
+ONE = 0x3F800000
+
+SUPPORTS = ("8- to 64-bit integers, f32, f64, f16 and bf16, with .rn to .rp, .rni to .rpi, .ftz, .sat (not of bf16), "
+            ".relu to f16 and bf16; .rn, .rz (.relu) from f32 to f16x2 and bf16x2")
 
 
 def canonical(e: Emitter, word: Operand, type_: str) -> Operand:
@@ -49,6 +60,8 @@ def source(e: Emitter, operand: ptx.Operand, type_: str) -> Words:
     words = e.registers(operand)
     if width(type_) == 64:
         return words
+    if type_ in HALVES:  # the operation reads the low bits alone
+        return words[:1]
     return (words[0] if declared == 16 and type_ == "u16" else canonical(e, words[0], type_),)
 
 
@@ -76,11 +89,17 @@ def destination(e: Emitter, operand: ptx.Operand, type_: str) -> Target:
 @lowers("cvt", types=TYPES, supports=SUPPORTS, type_count=2)
 def convert(e: Emitter) -> None:
     """cvt."""
+    if len(e.types) == 2 and e.types[0] in PAIRS and e.types[1] == "f32":
+        _pair(e)
+        return
     if len(e.types) != 2 or e.types[0] not in TYPES:
         e.fail(f"takes two types, both among {SUPPORTS}")
     to, of = e.types
     d, a = e.operands(2)
     value = source(e, a, of)
+    if to in HALVES or of in HALVES:
+        _half(e, d, value, to, of)
+        return
     saturate, ftz = e.flag("sat"), e.flag("ftz")
     if to in INTEGERS and of in INTEGERS:
         put(e, d, _integer(e, value, to, of, saturate=saturate), to)
@@ -93,28 +112,57 @@ def convert(e: Emitter) -> None:
 
 
 def _rounding(e: Emitter, to: str, of: str) -> tuple[Rounding, bool]:
-    """(rounding, to an integral value): required where the conversion can be inexact."""
+    """(rounding, to an integral value): required where the conversion may be inexact."""
     if to in INTEGERS:
         return e.choose(INTEGRAL), True
     if to == of:
         integral = any(name in e.leftover for name in INTEGRAL)
         return e.choose(INTEGRAL, Rounding.RN), integral
-    if of in INTEGERS or (to, of) == ("f32", "f64"):
+    if of in INTEGERS or width(to) <= width(of):
         return e.choose(ROUNDINGS), False
     return Rounding.RN, False
 
 
-def _float(e: Emitter, d: ptx.Operand, value: Words, types: tuple[str, str], **modifiers: Any) -> None:
-    """A conversion with a float on at least one side. Integer sources are extended to a word already."""
+def _half(e: Emitter, d: ptx.Operand, value: Words, to: str, of: str) -> None:
+    """A conversion with a 16-bit float on at least one side. .ftz is about f32 alone: no f16 is subnormal as f32."""
+    rounding, integral = _rounding(e, to, of)
+    ftz = "f32" in (to, of) and e.flag("ftz")
+    if ftz and to == "f16" and rounding in (Rounding.RM, Rounding.RP):  # else subnormal numbers become zero anyway
+        value = (e.op(Op.FMUL, value[0], constant(ONE), ftz=True),)
+    sat = "bf16" not in (to, of) and e.flag("sat")
+    clamp = to in HALVES and of == "f32" and e.flag("relu")
+    _float(e, d, value, (to, of), clamp=clamp, rounding=rounding, integral=integral, sat=sat,
+           ftz=ftz and "bf16" in (to, of))
+
+
+def relu(e: Emitter, half: Operand) -> VirtualRegister:
+    """A 16-bit float, or zero where its sign is set: what an operation returns as NaN has none."""
+    return e.op(Op.IMAX, e.op(Op.PRMT, half, None, constant(SIGN_EXTEND[16])), None, signed=True)
+
+
+def _pair(e: Emitter) -> None:
+    """cvt.f16x2.f32 d, a, b and cvt.bf16x2.f32: a becomes the upper half."""
+    rounding: Rounding = e.choose({"rn": Rounding.RN, "rz": Rounding.RZ})
+    clamp, kind = e.flag("relu"), DType[e.types[0].upper().removesuffix("X2")]
+    (d,), *sources = e.unpack(e.types[0], "f32", "f32")
+    high, low = (e.op(Op.CVT, word, dst_type=kind, src_type=DType.F32, rounding=rounding) for (word,) in sources)
+    e.emit(Op.PRMT, d, *((relu(e, low), relu(e, high)) if clamp else (low, high)), constant(PACK))
+
+
+def _float(e: Emitter, d: ptx.Operand, value: Words, types: tuple[str, str], *, clamp: bool = False,
+           **modifiers: Any) -> None:
+    """A conversion with a float on at least one side. Integer sources are extended to a word already. `clamp` has the
+    `relu` of a 16-bit result."""
     to, of = types
-    of_type = DType[of.upper() if of in FLOATS else f"{of[0]}{max(width(of), 32)}".upper()]
+    of_type = DType[of.upper() if of not in INTEGERS else f"{of[0]}{max(width(of), 32)}".upper()]
     to_type = DType[to.upper()]
     if width(to) == 64:
         target = e.destination(d, to)
         e.emit(Op.CVT, target[0], *value, dst_type=to_type, src_type=of_type, **modifiers)
         e.high(target[1])
     else:
-        put(e, d, (e.op(Op.CVT, *value, dst_type=to_type, src_type=of_type, **modifiers),), to)
+        word = e.op(Op.CVT, *value, dst_type=to_type, src_type=of_type, **modifiers)
+        put(e, d, (relu(e, word) if clamp else word,), to)
 
 
 def _range(type_: str) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 Integer results are sign- or zero-extended to 32 bits, by the destination type. A float out of range saturates. NaN
 gives 0, but from f64 or to 64 bits it gives only the top bit (PTX ISA 9.0, cvt). From f64 to f32 a NaN keeps its sign
-and the top of its payload, as on an H200 (docs/silicon.md); PTX leaves it open.
+and the top of its payload, as on an H200 (docs/silicon.md); PTX leaves it open. `half` has the 16-bit floats.
 """
 
 from collections.abc import Callable
@@ -11,20 +11,19 @@ from typing import Any
 import numpy as np
 
 from warploom.arch.isa import Instruction, Op
-from warploom.arch.modifiers import DType, Rounding
+from warploom.arch.modifiers import DType
+from warploom.golden_model.functional.operations import half
 from warploom.golden_model.functional.operations.common import Function, Operands, Outcome, join, split
 from warploom.golden_model.functional.operations.float32 import reader, writer
 from warploom.golden_model.functional.operations.float64 import pair_of, write_double
 from warploom.golden_model.functional.operations.ieee import SINGLE
-from warploom.golden_model.functional.operations.rounding import narrow, settle, two_sum
+from warploom.golden_model.functional.operations.rounding import TO_INTEGRAL, narrow, settle, two_sum
 
 INTEGERS: dict[DType, Any] = {
     DType.U8: np.uint8, DType.S8: np.int8, DType.U16: np.uint16, DType.S16: np.int16, DType.U32: np.uint32,
     DType.S32: np.int32, DType.U64: np.uint64, DType.S64: np.int64, DType.B16: np.uint16,
 }
 """The numpy type of each integer type."""
-
-TO_INTEGRAL = {Rounding.RN: np.rint, Rounding.RZ: np.trunc, Rounding.RM: np.floor, Rounding.RP: np.ceil}
 
 
 def _integers(kind: Any) -> Callable[[Operands], np.ndarray]:
@@ -63,12 +62,18 @@ def _floats(i: Instruction) -> Callable[[Operands], np.ndarray]:
     """Reads the float operand as float64."""
     if i.src_type is DType.F64:
         return pair_of
+    if i.src_type.is_half:
+        read_half = half.reader(i)
+        return lambda x: read_half(x.a)
     read = reader(i)
     return lambda x: read(x.a).astype(np.float64)
 
 
 def _write_pair(i: Instruction) -> Callable[[np.ndarray, np.ndarray], Outcome]:
     """Rounds an exact pair to the destination float."""
+    if i.dst_type.is_half:
+        write_half = half.writer(i)
+        return lambda high, low: Outcome(write_half(high, low))
     if i.dst_type is DType.F32:
         write = writer(i)
         return lambda high, low: Outcome(write(narrow(high, low, i.rounding), lambda: (high, low)))
@@ -113,7 +118,7 @@ def _with_nan(convert: Function) -> Function:
 
 
 def _convert(i: Instruction) -> Function:
-    from_float, to_float = (t in (DType.F32, DType.F64) for t in (i.src_type, i.dst_type))
+    from_float, to_float = (t not in INTEGERS for t in (i.src_type, i.dst_type))
     if not from_float and not to_float:
         return _between_integers(i)
     if not to_float:

@@ -13,6 +13,9 @@ import numpy as np
 
 from warploom.arch.modifiers import Rounding
 
+TO_INTEGRAL = {Rounding.RN: np.rint, Rounding.RZ: np.trunc, Rounding.RM: np.floor, Rounding.RP: np.ceil}
+"""Rounds floats to integral values."""
+
 SPLITTER = 134217729.0  # 2**27 + 1
 SAFE_LOW, SAFE_HIGH = 2.0**-400, 2.0**400
 """Between these magnitudes no error term of a product, quotient or square root underflows or overflows."""

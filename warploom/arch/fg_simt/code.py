@@ -52,7 +52,7 @@ def refusal(i: Instruction) -> str:
 
 
 def _strange(kind: DType) -> bool:
-    return kind.is_wide or kind is DType.F16
+    return kind.is_wide or kind.is_half
 
 
 def _refused_access(i: Instruction) -> str:
