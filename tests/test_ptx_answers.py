@@ -205,3 +205,18 @@ def test_registers_of_types_that_are_not_supported(type_):
 def test_parameters_of_types_that_are_not_supported():
     text = entry("").replace(".param .u64 out", ".param .u64 out, .param .texref image")
     assert failure(text) == "parameters of type .texref are not supported"
+
+
+# ---------------------------------------------------------------- hints
+
+
+def test_hints_have_no_effect():
+    """To caches, with and without a policy, and to the launch of the next grid."""
+    check(entry("""griddepcontrol.wait; ld.param.u64 %rd1, [out]; mad.wide.u32 %rd2, %r0, 4, %rd1;
+prefetch.global.L2::evict_last [%rd2]; prefetchu.L1 [%rd2]; discard.global.L2 [%rd1], 128;
+applypriority.global.L2::evict_normal [%rd1], 128;
+createpolicy.fractional.L2::evict_first.L2::evict_unchanged.b64 %rd3, 0.5;
+createpolicy.range.global.L2::evict_last.b64 %rd4, [%rd1], 128, 128; createpolicy.cvt.L2.b64 %rd5, 0x10F0000000000000;
+st.global.L2::cache_hint.u32 [%rd2], %r0, %rd3; ld.global.L1::no_allocate.L2::cache_hint.L2::128B.u32 %r2, [%rd2], %rd4;
+atom.global.add.L2::cache_hint.u32 %r3, [%rd2], 5, %rd5; red.global.add.L2::cache_hint.u32 [%rd2], 7, %rd5;
+ld.global.u32 %r4, [%rd2]; add.u32 %r1, %r2, %r4; griddepcontrol.launch_dependents;"""), 2 * THREADS + 12)

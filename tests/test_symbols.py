@@ -60,7 +60,7 @@ PTX = """.version 8.0
 .global .u64 box; .global .u64 p = g;
 .visible .entry k(.param .u64 out) {{
 .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .pred %p<2>;
-.local .align 8 .b8 l[8];
+.local .align 8 .b8 l[8]; .shared .b32 tile;
 {}
 ret;
 }}"""
@@ -77,6 +77,7 @@ BODIES = {
     "counted": ("atom.global.add.u32 %r1, [g], 1; red.global.add.u32 [h], 1;", set()),
     "one written, one read": ("ld.global.u32 %r1, [g]; st.global.u32 [h], %r1;", {"g"}),
     "read through a register": ("mov.u64 %rd1, c; add.s64 %rd2, %rd1, 0; ld.const.u32 %r1, [%rd2];", {"c"}),
+    "copied": ("mov.u64 %rd1, g; cp.async.ca.shared.global [tile], [%rd1], 4;", {"g"}),
     "address only": ("mov.u64 %rd1, g; setp.eq.s64 %p1, %rd1, 0;", set()),
     "generic": ("mov.u64 %rd1, g; cvta.global.u64 %rd2, %rd1; ld.u32 %r1, [%rd2+0];", {"g"}),
     "before its address is known": ("A: ld.global.u32 %r1, [%rd1]; mov.u64 %rd1, g; bra A;", {"g"}),

@@ -11,6 +11,7 @@ from warploom.compiler import (  # noqa: F401 - the families register themselves
     lower_compare,
     lower_control,
     lower_convert,
+    lower_copy,
     lower_float,
     lower_half,
     lower_integer,
@@ -27,7 +28,7 @@ from warploom.compiler.simplify import simplify
 from warploom.compiler.symbols import as_written, layout_parameters
 
 OUTLINE = ("integer, bit, compare, f32, f64, f16 and bf16 arithmetic, cvt, mov, ld, st, atom, red, warp votes and "
-           "shuffles, barriers and branches; not textures, surfaces, wmma, asynchronous copies, clusters")
+           "shuffles, cp.async, barriers and branches; not textures, surfaces, wmma, bulk copies, clusters")
 
 
 def lower(kernel: ptx.Kernel, *, optimise: bool = True) -> Function:

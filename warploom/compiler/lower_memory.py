@@ -55,7 +55,9 @@ class Place:
 
 
 def drop_hints(e: Emitter) -> None:
-    """Consume the modifiers without effect here."""
+    """Consume the modifiers without effect here, and the cache policy, which is the last operand."""
+    if e.flag("L2::cache_hint"):
+        e.instruction = replace(e.instruction, operands=e.instruction.operands[:-1])
     e.drop(lambda m: m in ORDERING or m in CACHING or m.startswith(("L1::", "L2::")))
 
 
@@ -162,8 +164,16 @@ def _stored(e: Emitter, item: ptx.Operand) -> Words:
     return e.words(item, e.type)
 
 
-@lowers("prefetch", "prefetchu", "discard", "applypriority", "nanosleep", "pmevent", types=(None, "u32"),
-        supports="accepted, and without effect")
+@lowers("prefetch", "prefetchu", "discard", "applypriority", "griddepcontrol", "nanosleep", "pmevent",
+        types=(None, "u32"), supports="accepted, and without effect")
 def hint(e: Emitter) -> None:
-    """Hints to caches and schedulers: no machine instruction."""
+    """Hints to caches and schedulers, and waits for an earlier grid, which has ended: no machine instruction."""
     e.drop(lambda _: True)
+
+
+@lowers("createpolicy", types=("b64",), supports="accepted; the policy has no effect")
+def create_policy(e: Emitter) -> None:
+    """createpolicy: a value that only `drop_hints` sees."""
+    e.drop(lambda _: True)
+    policy, *_ = e.operands(*range(1, 5))
+    e.move(e.destination(policy, "b64"), (None, None))

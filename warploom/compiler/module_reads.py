@@ -12,6 +12,7 @@ from warploom.compiler.ptx import Address, Instruction, Kernel, Operand, Pair, R
 LOADS = ("ld", "ldu")
 STORES = ("st",)
 UPDATES = ("atom", "red")
+COPIES = ("cp",)
 OPERANDS = {"ld": 2, "ldu": 2, "atom": 2}
 """The operands that these instructions have at least, and others that matter here one."""
 
@@ -63,6 +64,8 @@ class _Uses:
             argument = any(part.startswith("param") for part in instruction.modifiers)  # then a buffer's address
             found = set() if argument else self._memory
             return self._add(self.read, self._of(address)) | self._reach(target, found)
+        if opcode in COPIES:
+            return self._add(self.read, self._of(*operands[1:2]))
         if opcode in UPDATES:
             first = 1 if opcode == "atom" else 0
             found = self._of(operands[first])
