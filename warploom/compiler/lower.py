@@ -17,6 +17,7 @@ from warploom.compiler import (  # noqa: F401 - the families register themselves
     lower_integer,
     lower_memory,
     lower_move,
+    lower_packed,
     lower_warp,
     ptx,
 )

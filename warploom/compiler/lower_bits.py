@@ -4,7 +4,7 @@ from warploom.arch.isa import Op
 from warploom.arch.modifiers import Cond
 from warploom.compiler import wide
 from warploom.compiler.emitter import Emitter, Target, Words, constant, is_signed, known, width
-from warploom.compiler.ir import Operand
+from warploom.compiler.ir import Operand, VirtualRegister
 from warploom.compiler.lower_integer import extended, put
 from warploom.compiler.registry import lowers
 from warploom.compiler.truth import AND, INSERT, NOT, OR, XOR
@@ -223,6 +223,37 @@ def find(e: Emitter) -> None:
     e.emit(Op.ISETP, None, position, constant(-1), pdst=none, cond=Cond.EQ)
     left = e.op(Op.ISUB, constant(width(e.type) - 1), position)
     e.emit(Op.SEL, d[0], position, left, psrc=(none, False))
+
+
+@lowers("fns", types=("b32",), supports=".b32")
+def find_nth(e: Emitter) -> None:
+    """fns: the n-th set bit from the base on, downwards where n is negative; n = 0 tests the base alone."""
+    d, (bits,), (base,), (n,) = e.unpack("b32", "b32", "b32", "s32")
+    down, single, found = (e.temp_predicate() for _ in range(3))
+    e.emit(Op.ISETP, None, n, None, pdst=down, cond=Cond.LT, signed=True)
+    e.emit(Op.ISETP, None, n, None, pdst=single, cond=Cond.EQ)
+    bits = e.op(Op.SEL, e.op(Op.BREV, bits), bits, psrc=(down, False))
+    turned = e.op(Op.SEL, constant(31), None, psrc=(down, False))
+    length = e.op(Op.SEL, constant(1), constant(32), psrc=(single, False))
+    candidates = e.logic(AND, bits, e.op(Op.BMSK, e.logic(XOR, base, turned), length))
+    count = e.op(Op.IMAX, e.op(Op.IMAX, n, e.op(Op.ISUB, None, n), signed=True), constant(1))
+    position = _nth(e, candidates, count, found)
+    e.emit(Op.SEL, d[0], e.logic(XOR, position, turned), constant(-1), psrc=(found, False))
+
+
+def _nth(e: Emitter, bits: Operand, n: Operand, found: VirtualRegister) -> Operand:
+    """The position of the n-th set bit from below, n > 0: by halves, of which the lower is skipped if it has fewer."""
+    position: Operand = None
+    for half in (16, 8, 4, 2, 1):
+        below, beyond = e.op(Op.POPC, e.logic(AND, bits, constant((1 << half) - 1))), e.temp_predicate()
+        e.emit(Op.ISETP, None, n, below, pdst=beyond, cond=Cond.GT)
+        skipped = e.op(Op.SEL, constant(half), None, psrc=(beyond, False))
+        n = e.op(Op.ISUB, n, e.op(Op.SEL, below, None, psrc=(beyond, False)))
+        bits, position = e.op(Op.SHF, bits, None, skipped, right=True), e.op(Op.IADD, position, skipped)
+    last = e.temp_predicate()
+    e.emit(Op.ISETP, None, n, constant(1), pdst=last, cond=Cond.EQ)
+    e.emit(Op.ISETP, None, e.logic(AND, bits, constant(1)), None, pdst=found, cond=Cond.NE, psrc=(last, False))
+    return position
 
 
 @lowers("clz", types=("b32", "b64"), supports=".b32 and .b64")

@@ -207,11 +207,14 @@ def sad(e: Emitter) -> None:
     put(e, d[0], Op.IADD, e.op(Op.ISUB, high, low), c[0])
 
 
-@lowers("min", "max", types=ALL, supports=ADDABLE)
+@lowers("min", "max", types=ALL, supports=f"{ADDABLE}, .relu.s32")
 def minmax(e: Emitter) -> None:
-    """min, max."""
+    """min, max; .relu makes negative results 0."""
     op = Op.IMIN if e.instruction.opcode == "min" else Op.IMAX
     d, a, b = e.unpack(e.type, e.type, e.type)
+    if e.type == "s32" and e.flag("relu"):
+        e.emit(Op.IMAX, d[0], e.op(op, a[0], b[0], signed=True), None, signed=True)
+        return
     if e.type in INT64:
         wide.minmax(e, op, a, b, d, signed=is_signed(e.type))
     elif e.type == "u16":
@@ -279,16 +282,3 @@ def _dot_types(e: Emitter) -> tuple[str, str]:
     if len(e.types) != 2 or not set(e.types) <= set(INT32):
         e.fail("takes two types, each .u32 or .s32")
     return e.types[0], e.types[1]
-
-
-@lowers("vabsdiff4", types=("u32",), supports=".u32.u32.u32.add on whole operands", type_count=3)
-def vabsdiff4(e: Emitter) -> None:
-    """vabsdiff4.add: the sum of four absolute differences of bytes, plus c."""
-    if e.types != ["u32"] * 3 or not e.flag("add"):
-        e.fail("supported: .u32.u32.u32.add")
-    d, a, b, c = e.unpack("u32", "u32", "u32", "u32")
-    total: Operand = c[0]
-    for k in range(4):
-        x, y = (e.op(Op.PRMT, value[0], None, constant(0x4440 | k)) for value in (a, b))
-        total = e.op(Op.IADD, total, e.op(Op.ISUB, e.op(Op.IMAX, x, y), e.op(Op.IMIN, x, y)))
-    e.move(d, (total,))

@@ -1,0 +1,94 @@
+"""Instructions on 32-bit words for which `vectors/` has no recordings, against Python's integers."""
+
+import numpy as np
+import pytest
+
+from warploom.arch.launch import Buffer, Launch
+from warploom.compiler.compile import compile_ptx
+from warploom.golden_model.functional.executor import execute
+
+PTX = """.version 8.3
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out) {{
+.reg .b32 %r, %a, %b, %c, %n; .reg .b64 %in, %out, %at;
+mov.u32 %n, %tid.x; mul.wide.u32 %at, %n, 12; ld.param.u64 %in, [in]; add.u64 %in, %in, %at;
+ld.global.b32 %a, [%in]; ld.global.b32 %b, [%in+4]; ld.global.b32 %c, [%in+8];
+{}
+ld.param.u64 %out, [out]; mad.wide.u32 %out, %n, 4, %out; st.global.b32 [%out], %r;
+ret;
+}}"""
+
+CORNERS = [0, 1, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x00FF80FF, 0x80007FFF, 0x7FFF8000]
+PAIRS = np.concatenate([np.stack(np.meshgrid(CORNERS, CORNERS), -1).reshape(-1, 2),
+                        np.random.default_rng(16).integers(0, 1 << 32, (135, 2))]).astype(np.uint32)
+
+
+def results(line: str, rows: np.ndarray) -> list[int]:
+    """%r of a line of PTX for each row (%a, %b, %c)."""
+    program = compile_ptx(PTX.format(line), "k.ptx")
+    count = len(rows)
+    buffers = Buffer("in", rows), Buffer("out", np.zeros(count, np.uint32))
+    return execute(program, Launch((1, 1, 1), (count, 1, 1), buffers), record=False).buffers["out"].tolist()
+
+
+def parts(word: int, bits: int, signed: bool) -> list[int]:
+    """The numbers of so many bits in a word, lowest first."""
+    found = [word >> place & (1 << bits) - 1 for place in range(0, 32, bits)]
+    return [part - (part >> bits - 1 << bits) for part in found] if signed else found
+
+
+def apart(bits: int, signed: bool, function):
+    """The function of two words that applies `function` to their parts."""
+    def whole(a: int, b: int) -> int:
+        done = map(function, parts(a, bits, signed), parts(b, bits, signed))
+        return sum(part % (1 << bits) << bits * place for place, part in enumerate(done))
+
+    return whole
+
+
+PACKED = {
+    "add.u16x2 %r, %a, %b;": apart(16, False, lambda x, y: x + y),
+    "add.s16x2 %r, %a, %b;": apart(16, True, lambda x, y: x + y),
+    "min.u16x2 %r, %a, %b;": apart(16, False, min),
+    "max.u16x2 %r, %a, %b;": apart(16, False, max),
+    "min.s16x2 %r, %a, %b;": apart(16, True, min),
+    "max.s16x2 %r, %a, %b;": apart(16, True, max),
+    "min.s16x2.relu %r, %a, %b;": apart(16, True, lambda x, y: max(0, min(x, y))),
+    "max.s16x2.relu %r, %a, %b;": apart(16, True, lambda x, y: max(0, x, y)),
+    "min.relu.s32 %r, %a, %b;": apart(32, True, lambda x, y: max(0, min(x, y))),
+    "max.s32.relu %r, %a, %b;": apart(32, True, lambda x, y: max(0, x, y)),
+    "vabsdiff4.u32.u32.u32 %r, %a, %b, %r;": apart(8, False, lambda x, y: abs(x - y)),
+    "mov.b32 %r, %a; add.u16x2 %r, %r, 0x00018000;": lambda a, b: apart(16, False, lambda x, y: x + y)(a, 0x00018000),
+}
+
+
+@pytest.mark.parametrize("line", PACKED, ids=str)
+def test_parts_of_a_word(line):
+    rows = np.column_stack([PAIRS, PAIRS[:, 0]])
+    assert results(line, rows) == [PACKED[line](int(a), int(b)) for a, b in PAIRS]
+
+
+def nth(mask: int, base: int, offset: int) -> int:
+    """fns.b32 as the PTX ISA writes it."""
+    position, left, step = base, max(abs(offset) - 1, 0), -1 if offset < 0 else 1
+    while 0 <= position < 32:
+        if mask >> position & 1:
+            if not left:
+                return position
+            left -= 1
+        if not offset:
+            break
+        position += step
+    return 0xFFFFFFFF
+
+
+def test_find_the_nth_set_bit():
+    rng = np.random.default_rng(32)
+    rows = np.column_stack([rng.integers(0, 1 << 32, 1024), rng.integers(0, 34, 1024), rng.integers(-20, 21, 1024)])
+    rows[:4, 0], rows[4:8, 0], rows[8:300, 2] = 0xFFFFFFFF, 0, 0
+    rows[:4, 1:] = [(0, 32), (31, -32), (0, 33), (31, -(1 << 31))]
+    wanted = [nth(*map(int, row)) for row in rows]
+    assert results("fns.b32 %r, %a, %b, %c;", rows.astype(np.uint32)) == wanted
+    wanted = [nth(int(row[0]), 0, 3) for row in rows]
+    assert results("fns.b32 %r, %a, 0, 3;", rows.astype(np.uint32)) == wanted
