@@ -267,7 +267,7 @@ ERRORS = [
     ("barrier.red.popc.u32 %r0, 0, 2048, %p0;", "the thread count must be a constant multiple of 32, up to 1024"),
     ("barrier.red.and.pred %p1, 0, %r1, %p0;", "the thread count must be a constant multiple of 32, up to 1024"),
     ("bar.sync 0, %r1;", "the thread count must be a constant multiple of 32, up to 1024"),
-    ("bar.arrive 0, 64;", "one of .sync is required; supported: .sync and .red"),
+    ("bar.arrive 0, 64;", "bar.arrive: a barrier where a warp arrives without waiting is not supported"),
     ("lop3.b32 %r0, %r1, %r2, %r3, %r4;", "the table must be a constant"),
     ("mov.b64 %d0, {%r1, %r2, %r3};", "3 parts of .b64: parts must have 16 or 32 bits"),
     ("set.eq.u64.u32 %d0, %r1, %r2;", "the result must be one of .u32, .s32, .f32, .f16, .bf16"),

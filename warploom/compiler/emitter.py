@@ -35,6 +35,9 @@ Target = tuple[VirtualRegister | None, ...]
 Predicate = tuple[VirtualRegister | None, bool]
 """A predicate register (None: PT) and whether it is inverted."""
 
+GRID_BARRIER = ("%envreg1", "%envreg2")
+"""What cooperative groups read for the address of a grid's barrier."""
+
 SINK = ptx.Register("_")
 """The destination that discards."""
 
@@ -185,6 +188,8 @@ class Emitter:
             read = [self.op(Op.S2R, special=special) for special in specials]
             return tuple([*read, None][:2]) if bits == 64 else (self._narrow(read[0], bits),)
         value = address_of(self.function, symbol)
+        if symbol.name in GRID_BARRIER:
+            self.fail(f"{symbol.name}: cooperative launches (grid.sync) are not supported")
         if value is None:
             self.fail(f"{as_written(symbol.name)} is neither a variable of this kernel nor a special register that is "
                       "supported")

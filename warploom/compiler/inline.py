@@ -21,6 +21,9 @@ MAX_DEPTH = 100
 MAX_PARAMETER_BYTES = 1 << 15
 """Limit of a call's parameter, which is copied; CUDA has a similar one for kernels."""
 
+RESERVED = ptx.Variable("shared", "b8", "%reserved_smem_offset_1", 0, align=16, dimensions=(288,))
+"""What CUDA reserves of a block's shared memory for cooperative groups: the special register has its address."""
+
 SINK = "_"
 HEAP = ("malloc", "free")
 
@@ -273,6 +276,8 @@ class Inliner:
         if symbol.offset and (special or (meaning and meaning.kind == "register")):
             raise self._error("a register can have an offset only in an address", at, symbol.name)
         if special:
+            if symbol.name == RESERVED.name:
+                self.variables[symbol.name] = RESERVED
             return symbol
         if not meaning:
             if symbol.name == SINK:

@@ -95,6 +95,8 @@ def barrier(e: Emitter) -> None:
         return
     e.flag("cta")
     e.flag("aligned")
+    if e.flag("arrive"):
+        e.fail("a barrier where a warp arrives without waiting is not supported")
     e.choose({"sync": True})
     number, *given = e.operands(1, 2)
     count, rest = _count(e, given)
