@@ -91,7 +91,7 @@ def test_addresses_are_multiples_of_the_size():
     ("cp.async.ca.shared.global [%r2], [%rd1], 12;", "the size must be 4, 8 or 16"),
     ("cp.async.ca.shared.global [%r2], [%rd1], %r3;", "the size must be 4, 8 or 16"),
     ("cp.async.ca.shared.global [%r2], [%rd1], 4, 5;", "the source size 5 is more than the size 4"),
-    ("cp.async.bulk.shared::cta.global [%r2], [%rd1], 16;", ".bulk is not supported for cp; supported: .ca and .cg"),
+    ("cp.async.bulk.shared::cta.global [%r2], [%rd1], 16, [%rd2];", "bulk copies are not supported"),
     ("cp.async.ca.shared.global [%r2], [%rd1];", "takes 3 or 4 operands, 2 given"),
 ])
 def test_copies_that_are_refused(line, message):

@@ -102,7 +102,7 @@ BODIES = {
     "f16": ("ex2.approx.f16 %h1, %h2;", ":{}:1: ex2.approx.f16: this type is not supported for ex2"),
     "texture": (".global .texref t; tex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [t, {%r1, %r2}];", "not supported"),
     "wmma": ("wmma.mma.sync.aligned.row.row.m16n16k16.f32.f32 {%f1}, {%r1}, {%r2}, {%f2};", "wmma"),
-    "asynchronous copy": ("cp.async.ca.shared.global [%r1], [%rd1], 16;", "asynchronous copies"),
+    "bulk copy": ("cp.async.bulk.shared::cta.global [%r1], [%rd1], 16, [%r2];", "bulk copies are not supported"),
     "indirect call": ("call %rd1, ();", "indirect calls (function pointers, virtual functions) are not supported"),
     "undeclared function": ("call f, ();", "function 'f' is not declared"),
     "nested blocks": ("{" * 500 + "}" * 500, "nested more than 100 deep"),
@@ -111,7 +111,10 @@ BODIES = {
                      "global memory, 0 bytes past the end of buffer 'a' (256 bytes)"),
     "misaligned": ("st.global.u32 [%rd3+2], %r1;", ":{}: thread (0, 0, 0) of block (0, 0, 0): store of 4 bytes at "
                                                    "0x700000000002: the address must be a multiple of 4"),
-    "null": ("mov.u64 %rd1, 0; ld.global.u32 %r1, [%rd1]; st.global.u32 [%rd3], %r1;", "load of 4 bytes at 0x0: "),
+    "null": ("mov.u64 %rd1, 0; ld.global.u32 %r1, [%rd1]; st.global.u32 [%rd3], %r1;",
+             "load of 4 bytes at 0x0: a null pointer"),
+    "a field of null": ("mov.u64 %rd1, 4000; st.u32 [%rd1+92], %r1;", "store of 4 bytes at 0xffc: a null pointer"),
+    "no null": ("mov.u64 %rd1, 4096; st.u32 [%rd1], %r1;", "store of 4 bytes at 0x1000: it is outside global memory"),
     "past shared": (SHARED.format(16, 16), "thread (0, 0, 0) of block (0, 0, 0): store of 4 bytes at 0x10: shared "
                                            "memory has 16 bytes"),
     "past local": (LOCAL.format(16, 16), "store of 4 bytes at 0x10: local memory has 16 bytes"),

@@ -238,6 +238,28 @@ def call(add: Kernel, geometry: Any, *arguments: Any) -> None:
     add[geometry](*arguments)
 
 
+def test_a_list_is_as_good_as_a_tuple(gpu: Gpu) -> None:
+    add, a, c = gpu.module(PTX)["vector_add"], gpu.array(ONES), gpu.zeros(32, np.float32)
+    add[[1], [32, 1, 1]](a, a, c, 32)
+    assert (gpu.launches[-1].geometry.grid, gpu.launches[-1].geometry.block) == ((1, 1, 1), (32, 1, 1))
+    assert (c.numpy() == 2).all()
+
+
+def test_zeros_have_the_type_that_numpy_gives_them(gpu: Gpu) -> None:
+    assert (gpu.zeros((2, 3)).dtype, gpu.zeros(4).dtype) == (np.zeros(1).dtype,) * 2
+
+
+@pytest.mark.parametrize(("name", "content", "message"), [
+    ("k.cu", b"#include <cuda.h>\n", "this is CUDA C: compile it with nvcc -ptx"),
+    ("k.cu", b"extern \"C\" __global__ void k() {}\n", "this is CUDA C: compile it with nvcc -ptx"),
+    ("k.cubin", b"\x7fELF\x02\x01\x01\xbe", "is a binary; nvcc -ptx makes text"),
+])
+def test_files_that_are_no_ptx(gpu: Gpu, name: str, content: bytes, message: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(PtxError, match=message):
+        gpu.module(tmp_path / name)
+
+
 BAD_GEOMETRY: dict[str, tuple[Any, str]] = {
     "no block": (4, r"write vector_add\[grid, block\]"),
     "four numbers": ((1, 2, 3, 4), "hint = 4: must be one of Locality.NONE, "),

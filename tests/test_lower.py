@@ -261,6 +261,7 @@ ERRORS = [
     ("ld.global.u32 %r0, [tile];", "tile lies in .shared, not in .global"),
     ("ld.global.v2.u32 %r0, [%d1];", "2 data operands are required, 1 given"),
     ("atom.global.min.f32 %f0, [%d1], %f1;", "min takes .u32, .s32, .u64, .s64"),
+    ("atom.global.add.v2.f32 {%f0, %f1}, [%d1], {%f2, %f3};", "vector atomics are not supported; supported: add, min"),
     ("bar.sync %r1;", "the barrier number must be a constant from 0 to 15"),
     ("bar.sync 16;", "the barrier number must be a constant from 0 to 15"),
     ("bar.sync 0, 48;", "the thread count must be a constant multiple of 32, up to 1024"),

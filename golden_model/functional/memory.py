@@ -26,6 +26,9 @@ from warploom.arch.program import Program
 WINDOWS = {
     SHARED_WINDOW: Space.SHARED, LOCAL_WINDOW: Space.LOCAL, CONST_WINDOW: Space.CONST, PARAM_WINDOW: Space.PARAM,
 }
+NULL_BYTES = 1 << 12
+"""Addresses below this are those of fields of a null pointer."""
+
 OFFSET = np.uint64(WINDOW_BYTES - 1)
 WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
@@ -218,6 +221,10 @@ class Memory:
         return inside.view(np.int64) + np.array([segment.offset for segment in self._segments])[number]
 
     def _nearest(self, address: int) -> str:
+        """Why no buffer has the address."""
+        if address < NULL_BYTES:
+            return "a null pointer"
+
         def distance(segment: Segment) -> int:
             return max(segment.base - address, address - segment.base - segment.size, 0)
 

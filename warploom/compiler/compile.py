@@ -14,6 +14,8 @@ from warploom.compiler.lower import lower
 from warploom.compiler.pairing import find_hints
 from warploom.compiler.parser import parse
 
+CUDA_WORDS = ("#include", "__global__")
+
 
 def compile_ptx(text: str, file: str, entry: str | None = None, max_registers: int = GENERAL_REGISTERS, *,
                 optimise: bool = True, virtual_registers: bool = False) -> Program:
@@ -41,9 +43,14 @@ def compile_file(path: str | Path, entry: str | None = None, max_registers: int 
 
 
 def read_ptx(path: str | Path) -> str:
-    """The text of a PTX file. Raises `PtxError` when it cannot be read."""
+    """The text of a PTX file. Raises `PtxError` when it cannot be read, is a binary, or CUDA C."""
     try:
-        return Path(path).read_text(encoding="utf-8-sig")  # editors of Windows begin a file with a byte order mark
-    except (OSError, ValueError) as error:  # ValueError: no text, or no path
+        text = Path(path).read_text(encoding="utf-8-sig")  # editors of Windows begin a file with a byte order mark
+    except UnicodeDecodeError:
+        raise PtxError("is a binary; nvcc -ptx makes text", file=str(path)) from None
+    except (OSError, ValueError) as error:  # ValueError: no path
         reason = error.strerror if isinstance(error, OSError) else error
         raise PtxError(f"cannot be read: {reason}; name a PTX text file", file=str(path)) from None
+    if ".version" not in text and any(word in text for word in CUDA_WORDS):
+        raise PtxError("this is CUDA C: compile it with nvcc -ptx", file=str(path))
+    return text

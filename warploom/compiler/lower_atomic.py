@@ -23,6 +23,7 @@ LEGAL = {
 """PTX's types of each operator, and the untyped ones under their typed names, which older PTX used."""
 
 SUPPORTS = "add, min, max, inc, dec, and, or, xor, exch, cas of 32 and 64 bits, f32 and f64 add, 16-bit cas"
+VECTORS = ("v2", "v4", "v8")
 TYPES = ("b16", "b32", "u32", "s32", "b64", "u64", "s64", "f32", "f64")
 
 
@@ -31,6 +32,8 @@ def atomic(e: Emitter) -> None:
     """atom, red."""
     drop_hints(e)
     e.flag("noftz")
+    if any(e.flag(vector) for vector in VECTORS):
+        e.fail(f"vector atomics are not supported; supported: {SUPPORTS}")
     operator: Atom = e.choose(OPERATORS)
     if e.type not in LEGAL[operator]:
         e.fail(f"{operator.name.lower()} takes .{', .'.join(LEGAL[operator])}")

@@ -22,6 +22,8 @@ def copy(e: Emitter) -> None:
     e.choose({"async": True})
     if e.flag("commit_group") or e.flag("wait_group") or e.flag("wait_all"):
         return
+    if e.flag("bulk"):
+        e.fail(f"bulk copies are not supported; supported: {SUPPORTS}")
     drop_hints(e)
     to, from_, bytes_, *rest = e.operands(3, 4)
     size = known(e.word(bytes_, "u32"))

@@ -100,7 +100,7 @@ class Gpu:
         return self._memory.array(values, name)
 
     def zeros(
-        self, shape: int | tuple[int, ...], dtype: str | type | np.dtype, name: str | None = None
+        self, shape: int | tuple[int, ...], dtype: str | type | np.dtype = np.float64, name: str | None = None
     ) -> DeviceArray:
         """An array of zeros in global memory. Raises `LaunchError`."""
         return self._memory.zeros(shape, dtype, name)

@@ -48,7 +48,7 @@ class GlobalMemory:
         return next(name for name in map("array_{}".format, itertools.count(self._made)) if name not in self._arrays)
 
     def zeros(
-        self, shape: int | tuple[int, ...], dtype: str | type | np.dtype, name: str | None = None
+        self, shape: int | tuple[int, ...], dtype: str | type | np.dtype = np.float64, name: str | None = None
     ) -> DeviceArray:
         """An array of zeros. Raises `LaunchError`."""
         try:

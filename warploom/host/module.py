@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from warploom.host.gpu import Gpu
     from warploom.host.launched import Launched
 
-Extents = int | tuple[int, ...]
+Extents = int | tuple[int, ...] | list[int]
 """One to three numbers, x first."""
 
 
@@ -142,7 +142,7 @@ def _compiled(text: str, file: str, entry: str) -> Program:
 
 def _three(kernel: str, what: str, extents: Extents) -> tuple[int, int, int]:
     """The extents in x, y and z."""
-    given = extents if isinstance(extents, tuple) else (extents,)
+    given = extents if isinstance(extents, tuple | list) else (extents,)
     if not 1 <= len(given) <= 3:
         raise LaunchError(f"{kernel}: {what} = {shown(extents)}: must be one to three whole numbers")
     x, y, z = (*(_whole(kernel, what, extent) for extent in given), 1, 1)[:3]
