@@ -94,6 +94,13 @@ def test_lists_of_sources(source: str) -> None:
     assert len(groups["seven kernels"]) == 7 and set(sum(groups.values(), ())) <= set(names())
 
 
+@pytest.mark.parametrize(("source", "kernels"), [
+    ("RADAIDEH", {"hotspot", "pathfinder"}), ("TFET", {"matmul"}), ("HAWS 4.2", {"histogram", "matmul", "vector_add"}),
+    ("HAWS", {"histogram", "matmul", "vector_add", "reduction"}), ("BOW", set())])
+def test_kernels_on_lists_of_sources(source: str, kernels: set[str]) -> None:
+    assert {*listed(source)} & {*usual("BOW")["seven kernels"]} == kernels
+
+
 def test_groups_are_chosen() -> None:
     assert chosen([], "BOW") == usual("BOW")
     assert list(chosen(["all"], "BOW")) == [f"{len(names()) - 7} programs", "seven kernels"]

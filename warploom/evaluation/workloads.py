@@ -19,7 +19,7 @@ SEVEN, NAMED = "seven kernels", "named workloads"
 """The groups of all bundled kernels, and of what a user names."""
 
 LISTED = {
-    "RADAIDEH": ("hotspot", "pathfinder"), "TFET": ("histogram", "vector_add"),
+    "RADAIDEH": ("hotspot", "pathfinder"), "TFET": ("matmul",),
     "HAWS 4.2": ("histogram", "matmul", "vector_add"), "HAWS 5.1": ("matmul", "reduction"), "HAWS 5.3": ("matmul",),
 }
 """The kernels that stand for benchmarks of a source, or of one of its tables; programs say this themselves."""
@@ -33,9 +33,11 @@ def names() -> list[str]:
 def listed(source: str) -> tuple[str, ...]:
     """The programs and kernels that stand for a source's benchmarks; `source` is a key of docs/sources.md, or with the
     number of one of its tables, those in the table."""
-    programs = (program.name for program in library.programs()
-                if any(source in (key, key.partition(" ")[0]) for key in program.suite))
-    return (*programs, *LISTED.get(source, ()))
+    def is_on(keys: Iterable[str]) -> bool:
+        return any(source in (key, key.partition(" ")[0]) for key in keys)
+
+    programs = (program.name for program in library.programs() if is_on(program.suite))
+    return (*programs, *dict.fromkeys(name for key, names in LISTED.items() if is_on([key]) for name in names))
 
 
 def usual(source: str) -> dict[str, tuple[str, ...]]:
