@@ -180,7 +180,7 @@ def test_a_launch_that_is_wrong(fails_to_run, change, message):
     assert message in fails_to_run("", LAUNCH.replace(*change, 1), "--preset", "small")
 
 
-@pytest.mark.parametrize("body", ["A: bra A;", "A:\n" + "add.u32 %r1, %r1, 1;\n" * 500 + "bra A;"])
+@pytest.mark.parametrize("body", ["A: add.u32 %r1, %r1, 1; bra A;", "A:\n" + "add.u32 %r1, %r1, 1;\n" * 500 + "bra A;"])
 def test_an_endless_loop_ends_at_the_limit(fails_to_run, body):
     line = fails_to_run(body, "limit = 20_000\n" + LAUNCH)
     counts = re.search(r"k has not ended after (\d+) warp instructions, which count as (\d+) \(at least 16 for", line)

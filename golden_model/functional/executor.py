@@ -18,6 +18,8 @@ from warploom.arch.launch import Launch
 from warploom.arch.modifiers import Special
 from warploom.arch.program import Program
 from warploom.golden_model.functional.barriers import BLOCKED, Barriers
+from warploom.golden_model.functional.failure import thread_error
+from warploom.golden_model.functional.livelock import PERIOD, Watch
 from warploom.golden_model.functional.memory import Memory
 from warploom.golden_model.functional.operations.warp import to_masks
 from warploom.golden_model.functional.recorder import Recorder
@@ -148,8 +150,11 @@ class _Run:
     def _run_resident(self, state: ResidentWarps) -> None:
         pc, turn = state.stack.pc, 0
         last_turn = np.zeros(len(state), np.int64)
+        watch = Watch(state)
         while (low := int(pc.min())) < BLOCKED:
             turn += 1
+            if turn % PERIOD == 0 and watch.endless(turn, self.steps.changes, last_turn):
+                self._report_endless(state)
             if turn % PATIENCE == 0:
                 low = int(pc[np.where(pc < BLOCKED, last_turn, turn).argmin()])
                 warps = np.flatnonzero(pc == low)
@@ -178,6 +183,16 @@ class _Run:
                 "here: an endless loop, lanes of one warp that wait for each other, or "
                 f"limit = {self.launch.limit} is too low: raise it (in the launch file or Gpu)"
             )
+
+    def _report_endless(self, state: ResidentWarps) -> None:
+        """The error of the first warp that runs, at its last atomic if there is one."""
+        warp = int((state.stack.pc < BLOCKED).argmax())
+        pc = max(int(state.stack.pc[warp]), int(state.tried_at[warp]))
+        lane = int(state.stack.active[warp].argmax())
+        raise thread_error(self.program, self.launch, pc, Group(state, np.array([warp])), position=lane, what=(
+            "an endless loop: all warps that can run repeat the same instructions, with the same values, and none of "
+            "them changes memory. If this lane waits for memory, another lane of its warp, or a block that starts "
+            "later, has to change it: neither goes on before this lane does"))
 
     def _report_stuck(self, state: ResidentWarps) -> None:
         warp = int(np.flatnonzero(state.stack.pc == BLOCKED)[0])

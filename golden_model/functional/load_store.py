@@ -36,6 +36,7 @@ class LoadStore:
         self._program, self._launch, self._memory = program, launch, memory
         self._alignments = dict(program.alignments)
         self.console = Console(launch, memory)
+        self.changes = 0  # stores, and atomics, of which some may have changed memory
 
     def prepare(self, pc: int, i: Instruction) -> Callable[..., tuple[Outcome, Addressed]]:
         """A function of (group, executing lanes or None, words latched and in a, b, c) that accesses memory; it raises
@@ -113,9 +114,11 @@ class LoadStore:
         values = np.broadcast_to(operands[0], group.shape)
         for _, where, words, index in parts:
             words[index] = _pick(values, where).astype(words.dtype, copy=False)
+            self.changes += len(index)
         return Outcome()
 
     def _tell(self, i: Instruction, group: Group, lanes: np.ndarray | None, records: Words) -> Outcome:
+        self.changes += 1
         self.console.store(i.imm, group, lanes, np.broadcast_to(records, (len(group.warps), 32)))
         return Outcome()
 
@@ -131,9 +134,12 @@ class LoadStore:
             before = atomics.update(words, index, i.atom, i.dst_type, values, flushed=space is Space.GLOBAL)
             threads = slice(None) if where is None else where
             old[threads] = before
-            if i.op is Op.ATOM:
+            if i.op is Op.RED:
+                self.changes += len(index)
+            else:
                 changed = atomics.changes(before, i.atom, i.dst_type, values, flushed=space is Space.GLOBAL)
                 effect[threads] = np.where(changed, _CHANGED, _IN_VAIN)
+                self.changes += int(changed.any())
         if i.op is Op.ATOM:
             group.tried(pc, in_vain=effect.reshape(group.shape).max(1) == _IN_VAIN)
         old = old.reshape(group.shape)

@@ -83,6 +83,14 @@ class ReconvergenceStack:
             left &= ~here
         return found
 
+    @property
+    def rows(self) -> list[np.ndarray]:
+        """All of it, as arrays with a row for each warp."""
+        count = len(self.pc)
+        return [self.pc[:, None], self.active, self._reconverge[:, None], self._exited, self._depth[:, None],
+                self._waiting_pc.T, self._waiting_reconverge.T,
+                self._waiting_active.transpose(1, 0, 2).reshape(count, -1)]
+
     def _push(self, warps: np.ndarray, pc: int, reconverge: int | np.ndarray, active: np.ndarray) -> None:
         depth = self._depth[warps]
         if len(warps) and depth.max() == len(self._waiting_pc):

@@ -7,7 +7,7 @@ import numpy as np
 from warploom.arch.errors import ExecutionError
 from warploom.arch.isa import PT, RZ, Instruction, Op
 from warploom.arch.launch import Launch
-from warploom.arch.modifiers import Vote
+from warploom.arch.modifiers import Special, Vote
 from warploom.arch.program import Program
 from warploom.golden_model.functional.barriers import Barriers, leaving
 from warploom.golden_model.functional.failure import thread_error
@@ -23,6 +23,8 @@ Step = Callable[[Group], None]
 Read = Callable[[Group], np.ndarray]
 
 TRUE = np.ones((1, 1), bool)
+CLOCKS = frozenset({Special.CLOCK_LO, Special.CLOCK_HI, Special.GLOBALTIMER_LO, Special.GLOBALTIMER_HI})
+
 CARRY_IN = frozenset({Op.IADD, Op.ISUB, Op.IMAD})
 """Operations in which PT as predicate operand means that there is none."""
 
@@ -50,7 +52,8 @@ class Steps:
             Op.MEMBAR: self._nothing, Op.NOP: self._nothing, Op.TRAP: self._trap, Op.PLOP3: self._logic,
             Op.S2R: self._special, Op.LATCH: self._latch, Op.HIGH: self._high,
         }
-        access = LoadStore(program, launch, memory)
+        self._events = 0  # barriers reached, exits, and clocks read
+        self._memory_access = access = LoadStore(program, launch, memory)
         self.console = access.console
         self.steps: list[Step] = []
         for pc, i in enumerate(program.instructions):
@@ -58,6 +61,12 @@ class Steps:
                 self.steps.append(self._access(pc, i, access.prepare(pc, i)))
             else:
                 self.steps.append(special.get(i.op, self._compute)(pc, i))
+
+    @property
+    def changes(self) -> int:
+        """Counts what may let a warp go on that repeats the same instructions: changes of memory, barriers reached,
+        exits, clocks read."""
+        return self._events + self._memory_access.changes
 
     # ------------------------------------------------------------ operands and results
 
@@ -168,10 +177,11 @@ class Steps:
 
     def _special(self, pc: int, i: Instruction) -> Step:
         finish, executing, launch = self._finish(pc, i), self._executing(i), self._launch
-        shared_bytes = self._program.shared_bytes
+        shared_bytes, is_clock = self._program.shared_bytes, i.special in CLOCKS
 
         def step(group: Group) -> None:
             state, warps, lanes = group.state, group.warps, executing(group)
+            self._events += is_clock
             words = read_special(i.special, launch, state.blocks[warps], state.warps[warps], shared_bytes=shared_bytes,
                                  active=to_masks(group.lanes if lanes is None else lanes), clock=self.clock)
             finish(group, lanes, Outcome(words))
@@ -253,6 +263,7 @@ class Steps:
         def step(group: Group) -> None:
             lanes = executing(group)
             finish(group, lanes, Outcome())
+            self._events += int(lanes is None or lanes.any())
             group.state.stack.exit(group.warps, group.lanes if lanes is None else lanes, pc + 1)
             self._release(group.state, self.barriers.leave(group.warps))
 
@@ -267,6 +278,7 @@ class Steps:
             lanes = group.lanes if lanes is None else lanes
             self.barriers.votes[group.warps] = votes(group)
             here = to_masks(lanes) != 0
+            self._events += int(here.any())
             self._check_whole(pc, group, lanes)
             if i.op is Op.BAR or not here.all():
                 skipped = group if i.op is Op.BAR else Group(state, group.warps[~here])
