@@ -19,7 +19,7 @@ from warploom.arch.fg_simt.sizes import Cause, status
 from warploom.arch.isa import PT, RZ, Instruction, Op
 from warploom.arch.launch import Buffer, Launch
 from warploom.arch.mechanisms import Affine
-from warploom.arch.modifiers import Access, Cond, Space, Special, Vote
+from warploom.arch.modifiers import Access, Cond, DType, Space, Special, Vote
 from warploom.arch.program import Program
 from warploom.fg_simt.images import Started, arrays, image
 from warploom.fg_simt.programs import started
@@ -384,6 +384,8 @@ def test_missing_code_of_the_host_part(behind: Callable[[Image], Memory]) -> Non
     (Instruction(op=Op.MOV, dst=32), "it has 32 registers of a thread"),
     (Instruction(op=Op.S2R, special=Special.CLOCK_LO), "it has no special register CLOCK_LO"),
     (Instruction(op=Op.ISETP, cond=Cond.LTU), "it has no ISETP LTU"),
+    (Instruction(op=Op.CVT, dst_type=DType.F16, src_type=DType.F32), "it does not convert F32 to F16"),
+    (Instruction(op=Op.CVT, dst_type=DType.F32, src_type=DType.BF16), "it does not convert BF16 to F32"),
     (Instruction(op=Op.ST, space=Space.CONST), "const memory is read-only"),
 ])
 def test_refused_kernels(instruction: Instruction, why: str) -> None:

@@ -225,6 +225,7 @@ ERRORS = [
     ("tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [tile, {%f4, %f5}];", "tex.2d.v4.f32.f32: not supported; supported are"),
     ("add.rz.f16 %h0, %h1, %h2;", "add.rz.f16: .rz is not supported for add; supported: .rn of f16 and f16x2"),
     ("add.f16 %h0, %h1, 1.0;", "add.f16: a literal is given where .f16 is required: PTX has none"),
+    ("min.xorsign.abs.f16 %h0, %h1, %h2;", "min.xorsign.abs.f16: .xorsign is not supported for min"),
     ("fma.rn.sat.bf16 %h0, %h1, %h2, %h0;", "fma.rn.sat.bf16: .sat is not supported for fma; supported: .rn of f16"),
     ("setp.eq.f16 %p0|%p1, %h1, %h2;", "setp.eq.f16: there is one result"),
     ("set.eq.f32.f16 %f0, %h1, %h2;", "the result must be one of .f16, .bf16, .u16, .s16, .u32, .s32"),

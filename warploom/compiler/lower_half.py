@@ -95,13 +95,12 @@ def _to_odd(e: Emitter, a: Operand, b: Operand, c: Operand) -> VirtualRegister:
     return e.op(Op.SEL, below, above, psrc=(odd, False))
 
 
-@lowers("min", "max", types=TYPES, supports="f16 and f16x2 (.ftz), bf16 and bf16x2, with .NaN, .xorsign.abs")
+@lowers("min", "max", types=TYPES, supports="f16 and f16x2 (.ftz), bf16 and bf16x2, with .NaN")
 def minmax(e: Emitter) -> None:
     """min, max."""
     op = Op.FMIN if e.instruction.opcode == "min" else Op.FMAX
-    xorsign = e.flag("xorsign") and e.choose({"abs": True})
     nan = e.flag("NaN")
-    Numbers(e).compute(2, lambda a, b: e.op(op, a, b, nan=nan, xorsign=xorsign))
+    Numbers(e).compute(2, lambda a, b: e.op(op, a, b, nan=nan))
 
 
 @lowers("abs", "neg", types=TYPES, supports="f16 and f16x2 (.ftz), bf16 and bf16x2")
