@@ -92,11 +92,12 @@ class _Edges:
         slew = np.mean([self.slews[nets[pin]] for pin in cell.inputs], axis=0) if by_inputs else none
         spent, clock = 0.0, 0.0
         outputs = {pin: nets[pin] > 1 for pin in cell.outputs}
-        changing = np.max([np.where(drives, rate[nets[pin]], 0.0) for pin, drives in outputs.items()], axis=0)
+        changing = none
+        if cell.sequential:  # both outputs of a register change, used or not
+            changing = np.max([np.where(drives, rate[nets[pin]], 0.0) for pin, drives in outputs.items()], axis=0)
         for pin, drives in outputs.items():
             load = np.where(drives, self.loads[nets[pin]], 0.0)
-            open_rate = changing if cell.sequential else 0.0  # both outputs of a register change, used or not
-            edge = np.where(drives, rate[nets[pin]], open_rate) * mean_energy(self._tables(kind, pin), slew, load)
+            edge = np.where(drives, rate[nets[pin]], changing) * mean_energy(self._tables(kind, pin), slew, load)
             spent += float(edge.sum())
         if not cell.sequential:
             return spent, 0.0, 0.0

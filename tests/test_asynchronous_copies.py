@@ -54,7 +54,7 @@ def test_source_sizes_in_a_register(size, optimise):
     (4, 0), (4, 3), (4, 4), (8, 4), (8, 5), (16, 0), (16, 12), (16, 15), (16, 16)])
 def test_known_source_sizes(size, count):
     odd = (np.arange(32) % 2).astype(np.uint32)
-    line = f"@!%p1 cp.async.cg.shared::cta.global.L2::128B [%r2], [%rd1], {size}, {count};"
+    line = f"@!%p1 cp.async.ca.shared::cta.global.L2::128B [%r2], [%rd1], {size}, {count};"
     wanted = expected(size, np.full(32, count), odd == 1)
     np.testing.assert_array_equal(copied(line, odd), wanted)
 
@@ -82,6 +82,13 @@ def test_bytes_behind_the_source_size_are_not_read(count):
         np.testing.assert_array_equal(copied(line, counts, short), expected(16, counts))
 
 
+def test_a_source_size_beyond_the_size_is_the_size():
+    """PTX leaves it open; no bytes of others are read or written."""
+    counts = np.full(32, 19, np.uint32)
+    np.testing.assert_array_equal(copied("cp.async.ca.shared.global [%r2], [%rd1], 8, %r3;", counts),
+                                  expected(8, np.full(32, 8)))
+
+
 def test_addresses_are_multiples_of_the_size():
     with pytest.raises(ExecutionError, match=r"load of 16 bytes at .*: the address must be a multiple of 16"):
         copied("cp.async.cg.shared.global [%r2], [%rd1+4], 16;", np.zeros(32, np.uint32))
@@ -89,6 +96,8 @@ def test_addresses_are_multiples_of_the_size():
 
 @pytest.mark.parametrize(("line", "message"), [
     ("cp.async.ca.shared.global [%r2], [%rd1], 12;", "the size must be 4, 8 or 16"),
+    ("cp.async.cg.shared.global [%r2], [%rd1], 8;", "the size must be 4, 8 or 16, with .cg 16"),
+    ("cp.async.shared.global [%r2], [%rd1], 8;", "one of .ca, .cg is required"),
     ("cp.async.ca.shared.global [%r2], [%rd1], %r3;", "the size must be 4, 8 or 16"),
     ("cp.async.ca.shared.global [%r2], [%rd1], 4, 5;", "the source size 5 is more than the size 4"),
     ("cp.async.bulk.shared::cta.global [%r2], [%rd1], 16, [%rd2];", "bulk copies are not supported"),

@@ -179,7 +179,8 @@ ANSWER = '{"cycles": 8, "seconds": 1, "differs": null}'
 
 
 @pytest.mark.parametrize(("script", "message"), [
-    ("kill -9 $$", "ended with status -9: no output"), ("echo no room >&2; exit 4", "ended with status 4: no room"),
+    ("kill -9 $$", "ended with status -9: no output"), ("kill -6 $$", "ended with status -6"),
+    ("echo no room >&2; exit 4", "ended with status 4: no room"),
     (f"echo '{ANSWER}'; exit 4", "ended with status 4"), ("exit 0", "ended with status 0: no output")])
 def test_a_replay_without_an_answer_is_no_difference(
     script: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -190,7 +191,7 @@ def test_a_replay_without_an_answer_is_no_difference(
 
 @pytest.mark.parametrize(("script", "differs"), [
     (f"echo from the loader >&2; echo '{ANSWER}'", None),
-    ("echo 'a rule'; kill -6 $$", "the hardware ended .*: a rule")])
+    ("echo a rule; echo '- unit.sv:5: Verilog $stop'; echo Aborting...; exit 1", "an assertion .*: a rule")])
 def test_the_last_line_of_a_replay_is_its_answer(
     script: str, differs: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -185,9 +185,9 @@ class _Run:
             )
 
     def _report_endless(self, state: ResidentWarps) -> None:
-        """The error of the first warp that runs, at its last atomic if there is one."""
+        """The error of the first warp that runs."""
         warp = int((state.stack.pc < BLOCKED).argmax())
-        pc = max(int(state.stack.pc[warp]), int(state.tried_at[warp]))
+        pc = int(state.stack.pc[warp])
         lane = int(state.stack.active[warp].argmax())
         raise thread_error(self.program, self.launch, pc, Group(state, np.array([warp])), position=lane, what=(
             "an endless loop: all warps that can run repeat the same instructions, with the same values, and none of "

@@ -23,7 +23,7 @@ Step = Callable[[Group], None]
 Read = Callable[[Group], np.ndarray]
 
 TRUE = np.ones((1, 1), bool)
-CLOCKS = frozenset({Special.CLOCK_LO, Special.CLOCK_HI, Special.GLOBALTIMER_LO, Special.GLOBALTIMER_HI})
+CLOCK_READS = frozenset({Special.CLOCK_LO, Special.CLOCK_HI, Special.GLOBALTIMER_LO, Special.GLOBALTIMER_HI})
 
 CARRY_IN = frozenset({Op.IADD, Op.ISUB, Op.IMAD})
 """Operations in which PT as predicate operand means that there is none."""
@@ -177,7 +177,7 @@ class Steps:
 
     def _special(self, pc: int, i: Instruction) -> Step:
         finish, executing, launch = self._finish(pc, i), self._executing(i), self._launch
-        shared_bytes, is_clock = self._program.shared_bytes, i.special in CLOCKS
+        shared_bytes, is_clock = self._program.shared_bytes, i.special in CLOCK_READS
 
         def step(group: Group) -> None:
             state, warps, lanes = group.state, group.warps, executing(group)

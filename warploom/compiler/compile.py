@@ -47,7 +47,9 @@ def read_ptx(path: str | Path) -> str:
     try:
         text = Path(path).read_text(encoding="utf-8-sig")  # editors of Windows begin a file with a byte order mark
     except UnicodeDecodeError:
-        raise PtxError("is a binary; nvcc -ptx makes text", file=str(path)) from None
+        is_binary = Path(path).read_bytes().startswith((b"\x7fELF", b"\x50\xed\x55\xba"))  # a cubin, a fatbin
+        what = "is a binary; nvcc -ptx makes text" if is_binary else "is not UTF-8: name a PTX text file"
+        raise PtxError(what, file=str(path)) from None
     except (OSError, ValueError) as error:  # ValueError: no path
         reason = error.strerror if isinstance(error, OSError) else error
         raise PtxError(f"cannot be read: {reason}; name a PTX text file", file=str(path)) from None

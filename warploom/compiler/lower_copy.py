@@ -24,11 +24,12 @@ def copy(e: Emitter) -> None:
         return
     if e.flag("bulk"):
         e.fail(f"bulk copies are not supported; supported: {SUPPORTS}")
+    is_whole = e.choose({"ca": False, "cg": True})
     drop_hints(e)
     to, from_, bytes_, *rest = e.operands(3, 4)
     size = known(e.word(bytes_, "u32"))
-    if size not in SIZES:
-        e.fail("the size must be 4, 8 or 16")
+    if size not in SIZES or (is_whole and size != SIZES[-1]):
+        e.fail("the size must be 4, 8 or 16, with .cg 16")
     source = replace(place(e, from_), alignment=size)  # takes .global, and leaves .shared for the target
     target = replace(place(e, to), alignment=size)
     count = _count(e, rest[0], size) if rest else constant(size)
@@ -64,6 +65,7 @@ def _copy_known(e: Emitter, target: Place, source: Place, size: int, count: int)
 def _copy_some(e: Emitter, target: Place, source: Place, size: int, count: Operand) -> None:
     """Store zeros, then copy the words that `count` covers, and the bytes behind them. Lanes whose guard fails jump
     over it, because the copies have guards of their own."""
+    count = e.op(Op.IMIN, count, constant(size))
     end = Label(f"$copy{e.function.count}_end")
     if e.instruction.guard is not None:
         guard, inverted = e.predicate(e.instruction.guard)

@@ -81,6 +81,8 @@ def arithmetic(e: Emitter) -> None:
 def multiply_add(e: Emitter) -> None:
     """fma."""
     e.choose({"rn": True})
+    if {"sat", "relu"} <= {*e.leftover}:
+        e.fail(".sat and .relu exclude each other")
     Numbers(e, sat=True).compute(3, lambda a, b, c: _to_odd(e, a, b, c), clamp=e.flag("relu"))
 
 

@@ -33,6 +33,7 @@ from warploom.arch.launch import Launch
 from warploom.arch.memory_map import HEAP_BASE
 from warploom.arch.modifiers import Access, Cond, Space
 from warploom.arch.program import Program
+from warploom.golden_model.functional.barriers import leaving
 from warploom.golden_model.functional.executor import execute
 from warploom.golden_model.functional.memory import Memory
 from warploom.golden_model.statistics import Statistics
@@ -155,7 +156,7 @@ class _Maker:
 
     def _block(self, program: Program, launch: Launch, memory: Memory) -> int:
         """The address of a new launch block."""
-        code = encode_program(program.instructions)
+        code = encode_program(_leaving_at_once(program.instructions))
         if code not in self._kernels:
             self._kernels[code] = self._parts[CODE].place(code)
         shared = program.shared_bytes + launch.dynamic_shared
@@ -185,6 +186,16 @@ class _Maker:
             Instruction(op=Op.LD, dst=WORD, src=(SOURCE, 255, 255), space=Space.GLOBAL, access=Access.B32),
             Instruction(op=Op.ST, src=(TARGET, 255, WORD), space=Space.GLOBAL, access=Access.B32),
             _add(SOURCE, 4), _add(TARGET, 4), _add(COUNT, 0xFFFFFFFF), *_unless_zero(COUNT, len(self._host))]
+
+
+def _leaving_at_once(code: tuple[Instruction, ...]) -> tuple[Instruction, ...]:
+    """The code in which lanes exit where they branch to an EXIT, if it has barriers or votes: there they would wait for
+    the others, who would miss them."""
+    if not any(i.op is Op.BAR or (i.op is Op.VOTE and i.sync) for i in code):
+        return code
+    leaves = leaving(code)
+    return tuple(Instruction(op=Op.EXIT, guard=i.guard, guard_not=i.guard_not)
+                 if i.op is Op.BRA and leaves[i.imm] else i for i in code)
 
 
 def _set(register: int, word: int) -> Instruction:

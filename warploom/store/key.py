@@ -108,7 +108,8 @@ def digest(content: str | bytes) -> str:
 
 
 def _changed(path: Path) -> int:
-    """When a file was written, or came to its place, in ns since 1970: a copy may keep the time of the original."""
+    """When a file was written, or came to its place, in ns since 1970: a copy may keep the time of the original. A
+    change of its rights counts, too."""
     found = path.stat()
     return max(found.st_mtime_ns, found.st_ctime_ns)
 
