@@ -444,7 +444,8 @@ def test_a_run_that_differs_is_not_kept(place, monkeypatch):
 
     monkeypatch.setattr(regress, "lockstep", lockstep)
     for _ in range(2):
-        assert "x in cycle 3" in regress._run(Case(SMALL, "vector_add", "tiny"), 1, store.sources(*regress.SOURCES)).failure
+        found = regress._run(Case(SMALL, "vector_add", "tiny"), 1, store.sources(*regress.SOURCES))
+        assert "x in cycle 3" in found.failure
     assert not [path for path in (place / "outcomes").iterdir() if path.is_dir()]
 
 
