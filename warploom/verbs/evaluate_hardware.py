@@ -83,7 +83,7 @@ def show_areas(study: Study) -> Body:
     found = areas.areas(study.config)
     report.table(f"Areas behind the energy of logic, {study.config.name}", ("key in energy.toml", "µm²", "used"),
                  [(area.key, round(area.um2), area.used) for area in found])
-    return {"areas": [dataclasses.asdict(area) for area in found]}
+    return {"areas": [{"key": area.key, "um2": area.um2} for area in found]}
 
 
 def comparisons(compared: Iterable[Comparison]) -> list[tuple[object, ...]]:
