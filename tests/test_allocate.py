@@ -10,10 +10,10 @@ from random_function import empty_function, functions
 
 from warploom.arch.encoding import decode_program, encode_program
 from warploom.arch.errors import PtxError
-from warploom.arch.isa import RZ, Op
+from warploom.arch.isa import GENERAL_REGISTERS, RZ, Op
 from warploom.arch.modifiers import Access, Space
 from warploom.compiler import interference, liveness
-from warploom.compiler.allocate import GENERAL_REGISTERS, allocate
+from warploom.compiler.allocate import allocate
 from warploom.compiler.emit import Emitted, emit
 from warploom.compiler.ir import Function, Imm, Node, RegisterClass
 

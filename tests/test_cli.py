@@ -348,6 +348,18 @@ def test_machine_code_that_is_not_optimised(capsys, tmp_path):
     assert lengths[0] < lengths[1]
 
 
+def test_a_kernel_with_fewer_registers(capsys, tmp_path):
+    """Values that have none are in local memory; the results are the same. So a block fits that had no room."""
+    path = tmp_path / "run.json"
+    few = ["run", "matmul", "--preset", "small", "--set", "rows=16", "--size", "tiny", "--functional",
+           "--json", str(path)]
+    assert main(few) == 1
+    assert "or fewer registers (--max-registers)" in capsys.readouterr().err
+    assert main([*few, "--max-registers", "12"]) == 0
+    document = json.loads(path.read_text())
+    assert (document["kernel"]["registers"], document["mismatches"]) == (12, [])
+
+
 def test_registers_and_addresses_as_in_other_simulators(tmp_path):
     """The results are the same; more registers are named, and addresses have high words that are zero."""
     found = []

@@ -77,7 +77,8 @@ def test_a_tape_is_made_once_for_what_it_depends_on(place, file, monkeypatch):
     assert fresh() and not fresh()
     assert fresh(config=CONFIG.with_settings(["collectors=3"]))
     assert fresh(ports=[*hardware(), {"name": "more", "direction": "input", "width": 1}])
-    for options in (Options(optimise=False), Options(virtual_registers=True), Options(heap_base=0xC0000000)):
+    for options in (Options(optimise=False), Options(virtual_registers=True), Options(max_registers=9),
+                    Options(heap_base=0xC0000000)):
         assert fresh(file=file.changed(options))
     assert fresh(file=dataclasses.replace(file, launch=dataclasses.replace(file.launch, limit=5000)))
     file.ptx.write_text(file.ptx.read_text().replace("mov.u32 %r3, 0", "mov.u32 %r3, 1"))

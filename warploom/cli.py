@@ -21,6 +21,7 @@ from typing import Any, NoReturn, TypeAlias
 from warploom import __version__, targets
 from warploom.arch.config import DEFAULT_PRESET
 from warploom.arch.errors import SHOWN, WarploomError, one_line, shorten, shown
+from warploom.arch.isa import GENERAL_REGISTERS
 from warploom.arch.memory_map import HEAP_BASE
 from warploom.evaluation.experiments import ALL, EXPERIMENTS
 from warploom.tb import seeds
@@ -290,11 +291,21 @@ def _address(text: str) -> int:
         raise argparse.ArgumentTypeError(f"{text}: must be an address, such as 0xc0000000") from None
 
 
+def _registers(text: str) -> int:
+    """A number of registers of a thread, as an option has it."""
+    if not text.isdecimal() or not 1 <= int(text) <= GENERAL_REGISTERS:
+        raise argparse.ArgumentTypeError(f"{text}: must be a whole number from 1 to {GENERAL_REGISTERS}")
+    return int(text)
+
+
 def _add_optimise(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--no-optimise", action="store_false", dest="optimise",
                       help="compile each PTX instruction separately: more instructions, the same results")
     verb.add_argument("--virtual-registers", action="store_true",
                       help="give each register of the PTX one of its own, as a simulator without a register allocator")
+    verb.add_argument("--max-registers", type=_registers, default=GENERAL_REGISTERS, metavar="N",
+                      help="registers of a thread; other values go to local memory, as with -maxrregcount of nvcc "
+                           f"(default: {GENERAL_REGISTERS})")
 
 
 def _add_verilog(verbs: _Verbs) -> None:

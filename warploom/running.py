@@ -65,8 +65,9 @@ def find(name: str, size: str | None) -> LaunchFile:
 
 def compiled(file: LaunchFile) -> Program:
     """The machine code of its kernel. Raises `PtxError`."""
-    return compile_file(file.ptx, file.entry, optimise=file.options.optimise,
-                        virtual_registers=file.options.virtual_registers)
+    options = file.options
+    return compile_file(file.ptx, file.entry, options.max_registers, optimise=options.optimise,
+                        virtual_registers=options.virtual_registers)
 
 
 def run(file: LaunchFile, config: SmConfig, *, record: bool = True) -> Executed:

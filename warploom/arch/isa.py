@@ -29,6 +29,9 @@ from warploom.arch.modifiers import (
 RZ = 255
 """The register that reads zero, discards writes, and costs no access."""
 
+GENERAL_REGISTERS = RZ
+"""Registers of a thread, all others."""
+
 PT = 7
 """The predicate that is always true and discards writes."""
 

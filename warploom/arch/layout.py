@@ -95,8 +95,8 @@ def check_fits(config: SmConfig, program: Program, launch: "Launch") -> None:
     room = resident_warps(config, registers)
     if launch.warps_per_block > room:
         raise LaunchError(f"{program.name}: a block of {launch.warps_per_block} warps with {registers} registers per "
-                          f"thread does not fit: {config.name} has room for {room} such warps; use a smaller block or "
-                          "a larger preset")
+                          f"thread does not fit: {config.name} has room for {room} such warps; use a smaller block, "
+                          "a larger preset, or fewer registers (--max-registers)")
     if shared > config.shared_bytes:
         raise LaunchError(f"{program.name}: a block needs {shared} bytes of shared memory, {config.name} has "
                           f"{config.shared_bytes}: use less, or set shared_bytes")

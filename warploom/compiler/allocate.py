@@ -8,6 +8,7 @@ from collections import defaultdict, deque
 from dataclasses import dataclass
 
 from warploom.arch.errors import PtxError
+from warploom.arch.isa import GENERAL_REGISTERS
 from warploom.compiler.cfg import ControlFlow
 from warploom.compiler.coalesce import Unit, Units
 from warploom.compiler.interference import Interference, build_interference
@@ -16,7 +17,6 @@ from warploom.compiler.liveness import Liveness
 from warploom.compiler.pressure import excess
 from warploom.compiler.spill import Bit, Constant, Home, Slot, Spiller
 
-GENERAL_REGISTERS = 255
 PREDICATE_REGISTERS = 7
 
 

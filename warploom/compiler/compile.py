@@ -4,8 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from warploom.arch.errors import PtxError
+from warploom.arch.isa import GENERAL_REGISTERS
 from warploom.arch.program import Program
-from warploom.compiler.allocate import GENERAL_REGISTERS, allocate
+from warploom.compiler.allocate import allocate
 from warploom.compiler.emit import emit
 from warploom.compiler.excerpt import excerpt
 from warploom.compiler.if_conversion import convert_branches

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from warploom.arch.errors import LaunchError, shown
+from warploom.arch.isa import GENERAL_REGISTERS
 from warploom.arch.launch import DEFAULT_LIMIT, MAX_BLOCK_THREADS, MAX_GRID, Buffer, Launch, Locality, Scalar
 from warploom.arch.names import RULE, names_a_file
 from warploom.kernels.arrays import SCALAR_TYPES, Arrays
@@ -23,6 +24,7 @@ class Options:
 
     optimise: bool = True
     virtual_registers: bool = False
+    max_registers: int = GENERAL_REGISTERS
     heap_base: int | None = None
 
 

@@ -13,7 +13,7 @@ from warploom.verbs import Body
 
 def main(options: argparse.Namespace) -> Body:
     """Compile one kernel and list it."""
-    program = compile_file(options.file, options.entry, optimise=options.optimise,
+    program = compile_file(options.file, options.entry, options.max_registers, optimise=options.optimise,
                            virtual_registers=options.virtual_registers)
     hints: Body = {}
     if options.window is not None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from warploom import report
 from warploom.arch.errors import ConfigError, ExecutionError, warn
+from warploom.arch.isa import GENERAL_REGISTERS
 from warploom.golden_model.gpu.simulate import GpuRun
 from warploom.host.gpu import Gpu
 from warploom.host.launched import Launched
@@ -19,7 +20,8 @@ from warploom.verbs.run import extents, seed_of_hardware, show_printed, show_tim
 def main(options: argparse.Namespace) -> Body:
     """Run the program, compare what it returns, and write its outputs."""
     alone = {"--waves": options.waves, "--no-optimise": not options.optimise,
-             "--virtual-registers": options.virtual_registers, "--heap-base": options.heap_base is not None}
+             "--virtual-registers": options.virtual_registers, "--heap-base": options.heap_base is not None,
+             "--max-registers": options.max_registers != GENERAL_REGISTERS}
     if option := next((option for option, given in alone.items() if given), None):
         raise ConfigError(f"{option} is for a single launch: write those of {options.kernel} with --launches DIR, and "
                           "run one of these launch files")
