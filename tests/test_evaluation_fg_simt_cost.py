@@ -82,7 +82,7 @@ def test_assumptions() -> None:
     off = KINDS["off"]
     loaded = 4 * 32 * 96 + 70 * 32 + 7 * 2 * MICRO_BITS + 30 * 96 + 12 * 128  # whose clock is in other parts
     assert off.parts(replace(ASSUMED, ungated_clock=1))["clock"] == pytest.approx(
-        (200 * 1400 / 4.522 - loaded) * 0.008)
+        (200 * 1400 / 4.522 - loaded) * FIGURES["flip_flop"]["clock_fj"] / 1000)
     idle = Costs(SmConfig.preset("small"), 0.25)
     assert off.parts()["lanes"] - off.parts(replace(ASSUMED, idle_lanes=0))["lanes"] == pytest.approx(
         (128 - 70) * idle.logic(1100))

@@ -23,6 +23,9 @@ from warploom.tb.coalescing import separable_mutants as separable_coalescing_mut
 from warploom.tb.mutants import Unturned
 from warploom.tb.separable import mutants as separable_mutants
 
+pytestmark = pytest.mark.xdist_group("test_fairness")
+"""One process has the provers, which take long to make."""
+
 
 @pytest.fixture(scope="module")
 def provers(tmp_path_factory: pytest.TempPathFactory) -> dict[type, Prover]:

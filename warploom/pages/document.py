@@ -74,6 +74,13 @@ class Comparison(msgspec.Struct):
     added_um2: float
 
 
+class Area(msgspec.Struct):
+    """An area behind the energy of logic, by its key in energy.toml."""
+
+    key: str
+    um2: float
+
+
 class Point(msgspec.Struct):
     """A machine of a sweep; `front` if no other is better."""
 
@@ -189,9 +196,11 @@ class Document(msgspec.Struct):
     affine_registers: list[Record] = []
     calibration: list[Record] = []
     units: list[Comparison] = []
+    coalescing_units: list[Comparison] = []
     gating_units: list[Comparison] = []
     affine_units: list[Comparison] = []
     network_units: list[Comparison] = []
+    areas: list[Area] = []
     points: list[Point] = []
     averages: list[Record] = []
     combinations: list[Record] = []
