@@ -75,7 +75,8 @@ def _overheads(slug: str, title: str, entries: Sequence[Record], columns: Mappin
 def of_hardware(document: Document, slug: str) -> list[Panel]:
     """Areas and longest paths of units, without and with each mechanism, and the areas behind energies."""
     parts = {"coalescing": document.units or document.coalescing_units, "gating": document.gating_units,
-             "the affine unit": document.affine_units, "affine execution": document.engine_units, "windows": document.network_units}
+             "the affine unit": document.affine_units, "affine execution": document.engine_units,
+             "windows": document.network_units}
     found = [panel for name, compared in parts.items() if compared
              for panel in (_areas(slug, name, compared), _paths(slug, name, compared))]
     if document.areas:
