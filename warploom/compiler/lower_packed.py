@@ -3,6 +3,7 @@
 from warploom.arch.isa import Op
 from warploom.compiler.emitter import Emitter, constant, is_signed
 from warploom.compiler.ir import Operand, VirtualRegister
+from warploom.compiler.lower_convert import PACK
 from warploom.compiler.registry import lowers
 from warploom.compiler.truth import AND
 
@@ -10,9 +11,6 @@ PAIRS = ("u16x2", "s16x2")
 
 HALVES = {"u16x2": (0x4410, 0x4432), "s16x2": (0x9910, 0xBB32)}
 """PRMT selectors of the low and the high half, zero-extended or sign-extended."""
-
-JOINED = 0x5410
-"""PRMT selector of the low halves of two words."""
 
 
 @lowers("add", types=PAIRS, supports=".u16x2 and .s16x2")
@@ -33,7 +31,7 @@ def minmax(e: Emitter) -> None:
     for selector in HALVES[e.type]:
         half = e.op(op, *(e.op(Op.PRMT, value, None, constant(selector)) for value in (a, b)), signed=signed)
         halves.append(e.op(Op.IMAX, half, None, signed=True) if relu else half)
-    e.emit(Op.PRMT, d[0], *halves, constant(JOINED))
+    e.emit(Op.PRMT, d[0], *halves, constant(PACK))
 
 
 @lowers("vabsdiff4", types=("u32",), supports=".u32.u32.u32 on whole operands, .add", type_count=3)
@@ -50,7 +48,7 @@ def vabsdiff4(e: Emitter) -> None:
         return
     pairs = [[_distance(e, a, b, place) for place in places] for places in ((0, 1), (2, 3))]
     low, high = (e.op(Op.PRMT, *pair, constant(0x0040)) for pair in pairs)
-    e.emit(Op.PRMT, d[0], low, high, constant(JOINED))
+    e.emit(Op.PRMT, d[0], low, high, constant(PACK))
 
 
 def _distance(e: Emitter, a: Operand, b: Operand, place: int) -> VirtualRegister:

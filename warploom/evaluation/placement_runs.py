@@ -66,9 +66,7 @@ PLACES = of_traces("placement", _placed, Placed, "warploom/placement", "warploom
 def _load(work: Sequence[Piece], launches: int) -> float:
     """Of the children alone; the parent, which forks them, is no thread of the kernel."""
     outcome = simulate(Machine(cores=LOADED), threads(work, LOADED, launches, SPEEDS[-1]))
-    busy = [0] * LOADED
-    for span in outcome.running():
-        busy[span.core] += span.time if span.thread != PARENT else 0
+    busy = outcome.busy(LOADED, but=PARENT)
     return 100 * max(busy) * (len(outcome.first_cores()) - 1) / sum(busy)
 
 

@@ -67,11 +67,12 @@ class Outcome:
         """The moves by one kind of balancing."""
         return [move for move in self.moves if move.cause is cause]
 
-    def busy(self, cores: int) -> list[int]:
-        """The time for which each core ran a thread."""
+    def busy(self, cores: int, but: int | None = None) -> list[int]:
+        """The time for which each core ran a thread, or any but one."""
         found = [0] * cores
         for span in self.running():
-            found[span.core] += span.time
+            if span.thread != but:
+                found[span.core] += span.time
         return found
 
     def running(self) -> Iterable[Span]:
