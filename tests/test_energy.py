@@ -22,6 +22,7 @@ from warploom.evaluation import (
 )
 from warploom.evaluation.assumptions import ASSUMED, FIGURES, Assumptions
 from warploom.evaluation.energy import Costs, collector_words
+from warploom.evaluation.gating_energy import WHOLE
 from warploom.evaluation.named import Named, named
 from warploom.evaluation.overhead import mask_buffer
 from warploom.evaluation.published import published
@@ -44,6 +45,7 @@ COALESCING = dataclasses.replace(NARROW, coalescing=Coalescing.ON)
 CORF = coalescing.configurations(NARROW)["wid_corf"]
 WINDOWS = dataclasses.replace(PASCAL, bypass=Bypass.BOW_HINTS)
 AFFINE = dataclasses.replace(NARROW, affine=Affine.ABM)
+GATING = dataclasses.replace(NARROW, gating=Gating.CROSS_LANE)
 HALF = 0.5
 """The share of bits that toggle in these tests."""
 
@@ -153,6 +155,26 @@ def test_every_event_counts_once():
     assert found.total == pytest.approx(found.macros + found.wires + found.registers + found.selection)
 
 
+MOVED = {"whole_off": 8, "whole_cross_lane": 4, "narrow_off": 6}
+TOGGLED = {"whole_off": 1, "whole_cross_lane": 2, "narrow_off": 3}
+"""Bits that toggle: an eighth in whole words, a half in columns that are not zero or not known."""
+
+
+def test_a_bank_without_column_enables_puts_out_words_that_toggle_as_without_gating():
+    gated = dataclasses.replace(run(GATING, sub_bank_reads=3, column_reads=10, column_writes=5),
+                                toggling=Toggling(MOVED, TOGGLED))
+    c = Costs.of(gated)
+    assert register_file(gated).wires == pytest.approx(32 * 15 * c.wire)
+    assert register_file(gated, WHOLE).wires == pytest.approx(32 * (24 * c.wire / 4 + 5 * c.wire))
+
+
+def test_an_operand_is_selected_from_the_collectors_of_its_port():
+    gtx480 = SmConfig.preset("gtx480")
+    assert [len(gtx480.holders_of(port)) for port in range(len(gtx480.dispatch_ports))] == [6, 6, 8, 2]
+    c = costs(gtx480)
+    assert register_file(run(gtx480, operand_columns=4)).selection == pytest.approx(32 * 4 * 2.5 * c.selection(2))
+
+
 def test_an_ungated_clock_reaches_collectors_and_tables_in_every_cycle():
     assumed = dataclasses.replace(ASSUMED, ungated_clock=1.0)
     plain, narrow = (register_file(run(config, cycles=10), assumed=assumed).clock for config in (NARROW, COALESCING))
@@ -160,6 +182,8 @@ def test_an_ungated_clock_reaches_collectors_and_tables_in_every_cycle():
     loading = register_file(run(NARROW, cycles=10, collector_columns=32), assumed=assumed).clock
     assert plain - loading == pytest.approx(8.3 / 1000 * 1024)
     assert narrow - plain == pytest.approx(10 * 8.3 / 1000 * 3 * 1024)
+    corf = register_file(run(CORF, cycles=10), assumed=assumed).clock
+    assert corf - plain == pytest.approx(10 * 8.3 / 1000 * 4 * (3024 + 1024)), "masks, and what is free"
 
 
 OPERANDS = {"operands": [0, 0, 1, 0], "destination_widths": [0, 1, 0, 0], "bank_writes": [0, 1, 0, 0]}
@@ -214,13 +238,17 @@ def test_what_happens_in_every_cycle_happens_in_every_sm():
 COMPACT = {"attempts": 4, "compact_reads": 5, "expanded": 4, "compact_writes": 2, "expansions": 3}
 
 
+WINDOW = {"forwarded": 2, "fetched": 4, "delivered": 3, "filed": 1, "both": 2, "slid": 1, "crowded": 2}
+
+
 def test_what_does_not_enter_the_datapath_passes_nothing_there():
-    """Of five results two are compact, and three expansions are new; of eleven operands a window has seven."""
+    """Of five results two are compact, and three expansions are new; of eleven operands a window has seven, and three
+    words leave one."""
     counts = {"operands": [2, 1, 2, 2], "destination_widths": [5, 0, 0, 0], "bank_writes": [1, 2, 0, 0]}
-    assert named(run(NARROW, **counts)) == Named(11, 11, 5, 3)
-    assert named(run(AFFINE, **counts, affine=COMPACT)) == Named(11, 11, 6, 3)
+    assert named(run(NARROW, **counts)) == Named(11, 11, 5, 5, 3)
+    assert named(run(AFFINE, **counts, affine=COMPACT)) == Named(11, 11, 6, 6, 3)
     windows = dataclasses.replace(AFFINE, bypass=Bypass.BOW_HINTS)
-    assert named(run(windows, **counts, affine=COMPACT, bypassed={"fetched": 4})) == Named(11, 4, 6, 3)
+    assert named(run(windows, **counts, affine=COMPACT, bypassed=WINDOW)) == Named(11, 4, 6, 9, 3)
 
 
 def test_compact_registers_are_sram_with_three_copies_and_tags():
@@ -240,8 +268,7 @@ def test_an_attempt_takes_as_much_as_lanes_of_its_area():
 
 def test_mechanisms_together_add_what_each_adds():
     config = dataclasses.replace(AFFINE, coalescing=Coalescing.ON, gating=Gating.CROSS_LANE, bypass=Bypass.BOW_HINTS)
-    window = dict.fromkeys(("forwarded", "fetched", "delivered", "filed", "both", "slid", "crowded"), 1)
-    found = register_file(run(config, **OPERANDS, datapath_instructions=1, affine=COMPACT, bypassed=window))
+    found = register_file(run(config, **OPERANDS, datapath_instructions=1, affine=COMPACT, bypassed=WINDOW))
     assert list(found.added) == [
         "encodings", "coalescing logic", "zero buffer", "detector and switches", "fields", "window network",
         "window logic", "compact registers", "expansion"]

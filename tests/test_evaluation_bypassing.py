@@ -155,12 +155,12 @@ CACHED = run(RFC, bank_reads=[15], bank_writes=[5], operands_stored=60,
 
 def test_events_of_a_bypassing_collector() -> None:
     """Written: fetched or delivered words. Read: operands and evictions. The network: delivered and evicted words."""
-    assert events(OURS) == Events(40, 0, 20 + 35, 60 + 10, 10, 35 + 10)
+    assert events(OURS) == Events(40, 0, 0, 20 + 35, 60 + 10, 10, 35 + 10)
 
 
 def test_events_of_the_others() -> None:
-    assert events(BASE) == Events(100, 0, 60, 60, 0, 0)
-    assert events(CACHED) == Events(20, 85, 60, 60, 0, 0)
+    assert events(BASE) == Events(100, 0, 0, 60, 60, 0, 0)
+    assert events(CACHED) == Events(20, 45, 40, 60, 60, 0, 0)
 
 
 FULL, SECTION_II, LEAST = bypassing_energy.BY_TABLE_IV.values()
@@ -190,18 +190,25 @@ def test_half_of_the_entries_take_less() -> None:
 def test_the_cache_has_small_banks() -> None:
     assert cache_rows(RFC) * 128 * 32 == 24 * 1024  # the source's 24 KB
     assert FULL.overhead_pj(CACHED) == pytest.approx(85 * 185.26 * math.sqrt(768 / 65536))
-    spared = register_file(run(RFC, bypassed={"cache_reads": 1, "cache_writes": 0})).added["cache"]
-    assert spared == pytest.approx(4 * Macro(6, 256).energy_pj)
+    costs = Costs(RFC, 0.5)
+    read = register_file(run(RFC, bypassed={"cache_reads": 1, "cache_writes": 0})).added["cache"]
+    assert read == pytest.approx(4 * Macro(6, 256).energy_pj + 1024 * (costs.wire + costs.selection(RFC.banks)))
+    written = register_file(run(RFC, bypassed={"cache_reads": 0, "cache_writes": 1})).added["cache"]
+    paths = costs.selection(len(RFC.write_paths))
+    assert written == pytest.approx(4 * Macro(6, 256).energy_pj + 1024 * (costs.wire + paths))
 
 
 def test_what_windows_add() -> None:
-    """By our costs: words are selected from twelve entries; delivered ones cross the register file once more."""
+    """By our costs: words are selected from twelve entries, evictions also from all collectors; delivered ones cross
+    the register file once more."""
     costs, logic = Costs(HINTS, 0.5), FIGURES["logic"]["windows"]
     nothing = dict.fromkeys(WINDOW, 0)
     delivered = register_file(run(HINTS, bypassed={**nothing, "delivered": 1})).added
     evicted = register_file(run(HINTS, bypassed={**nothing, "slid": 1})).added
-    assert delivered == pytest.approx({"window network": 1024 * costs.wire, "window logic": 0})
-    assert evicted == pytest.approx({"window network": 1024 * costs.selection(12),
+    crossed = costs.wire + costs.selection(len(HINTS.write_paths))
+    assert delivered == pytest.approx({"window network": 1024 * crossed, "window logic": 0})
+    left = costs.selection(12) + costs.selection(HINTS.collectors) + costs.flip_flop
+    assert evicted == pytest.approx({"window network": 1024 * left,
                                      "window logic": costs.logic(logic["eviction"])})
     taken = register_file(run(HINTS, bypassed={**nothing, "forwarded": 1}, datapath_instructions=1)).added
     assert taken == pytest.approx({"window network": 1024 * costs.selection(12),
@@ -214,7 +221,8 @@ def test_words_to_windows_are_whole_in_any_stored_form(settings: list[str]) -> N
     counted = Toggling(dict.fromkeys(names(), 4), {name: 1 if name == "whole_off" else 3 for name in names()})
     delivered = run(HINTS.with_settings(settings), bypassed={**dict.fromkeys(WINDOW, 0), "delivered": 1})
     found = register_file(replace(delivered, toggling=counted)).added["window network"]
-    assert found == pytest.approx(1024 * Costs(HINTS, 0.25).wire)
+    costs = Costs(HINTS, 0.25)
+    assert found == pytest.approx(1024 * (costs.wire + costs.selection(len(HINTS.write_paths))))
 
 
 # ------------------------------------------------------------------ figures

@@ -9,15 +9,21 @@ from warploom.evaluation.figures import Run
 
 @dataclass(frozen=True)
 class Events:
-    """Words in one run: accesses of the register file and of its cache; written to and read from collectors; evicted
-    from them; over the network that bypassing adds."""
+    """Words in one run: accesses of the register file; read from its cache and written to it; written to and read from
+    collectors; evicted from them; over the network that bypassing adds."""
 
     file: int
-    cache: int
+    cache_reads: int
+    cache_writes: int
     stored: int
     taken: int
     evicted: int
     network: int
+
+    @property
+    def cache(self) -> int:
+        """Accesses of the cache."""
+        return self.cache_reads + self.cache_writes
 
 
 def events(run: Run) -> Events:
@@ -25,14 +31,14 @@ def events(run: Run) -> Events:
     counts, bypassed = run.statistics, run.statistics.counted["bypassed"]
     file = sum(counts.bank_reads) + sum(counts.bank_writes)
     if not run.config.bypass.has_window:
-        cache = 0
+        reads = writes = 0
         if run.config.bypass is Bypass.RFC:  # the access that overwrote an evicted word also read it
-            cache = bypassed["cache_reads"] + bypassed["cache_writes"]
-        return Events(file, cache, counts.operands_stored, counts.operands_stored, 0, 0)
+            reads, writes = bypassed["cache_reads"], bypassed["cache_writes"]
+        return Events(file, reads, writes, counts.operands_stored, counts.operands_stored, 0, 0)
     delivered = bypassed["delivered"] + bypassed["both"]
     evicted = bypassed["slid"] + bypassed["crowded"]
     operands = bypassed["forwarded"] + bypassed["fetched"]
-    return Events(file, 0, bypassed["fetched"] + delivered, operands + evicted, evicted, delivered + evicted)
+    return Events(file, 0, 0, bypassed["fetched"] + delivered, operands + evicted, evicted, delivered + evicted)
 
 
 def cache_rows(config: SmConfig) -> float:

@@ -3,9 +3,9 @@
 - *encodings*: a look-up for each operand and each destination, and a change for each result that is written. The mask
   buffer and CORF's mask table are flip-flops, of which an issue port looks up in those of its warps; CORF's rename
   table is SRAM, in parts by bank, with a copy for each look-up of a cycle;
-- *coalescing logic*: width detector for each result, byte multiplexers and sign fill for each operand that comes from
-  the register file, or CORF's shifters and allocators; and the arbiter's additions, in every cycle. For CORF, as
-  elsewhere, the arbiter is free.
+- *coalescing logic*: width detector for each result and each eviction of a window, byte multiplexers and sign fill for
+  each operand that comes from the register file, or CORF's shifters and allocators; and the arbiter's additions, in
+  every cycle. For CORF, as elsewhere, the arbiter is free.
 """
 
 import math
@@ -16,7 +16,7 @@ from warploom.evaluation.assumptions import FIGURES
 from warploom.evaluation.energy import Costs
 from warploom.evaluation.figures import Run
 from warploom.evaluation.named import Named, named
-from warploom.evaluation.overhead import NAMED_REGISTERS, allocation_table, mask_buffer, rename_table
+from warploom.evaluation.overhead import NAMED_REGISTERS, allocation_table, free_map, mask_buffer, rename_table
 
 ARBITER_INPUTS = 16
 """Banks times collectors of the arbiter that was synthesised."""
@@ -31,11 +31,11 @@ def added(run: Run, costs: Costs) -> dict[str, float]:
 
 
 def table_bits(config: SmConfig) -> int:
-    """Flip-flops of the table."""
+    """Flip-flops of tables: the mask buffer, or CORF's mask table and the free map of its allocators."""
     if config.coalescing is Coalescing.OFF:
         return 0
-    words, width = _table(config)
-    return words * width
+    tables = [_table(config)] if config.coalescing is Coalescing.ON else [_table(config), free_map(config)]
+    return sum(rows * bits for rows, bits in tables)
 
 
 def _table(config: SmConfig) -> tuple[int, int]:
@@ -64,5 +64,5 @@ def _passed(run: Run, registers: Named) -> float:
         return float(shifted * corf["shifter"] + registers.results * corf["allocator"])
     ours = known["coalescing"]
     arbiter = ours["arbiter"] * config.banks * config.collectors / ARBITER_INPUTS
-    passed = registers.fetched * ours["operand"] + registers.results * ours["result"]
+    passed = registers.fetched * ours["operand"] + registers.latched * ours["result"]
     return float(passed + run.sm_cycles * arbiter)

@@ -16,9 +16,10 @@ the clock tree; and, unless it is assumed, the clock of flip-flops that load not
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from statistics import fmean
+from typing import Any, Self
 
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.evaluation.assumptions import ASSUMED, FIGURES, Assumptions
@@ -75,6 +76,10 @@ class Costs:
         farads = FIGURES["wire"]["capacitance_ff_per_um"] * 1e-15 * length
         return self.toggling * 0.5 * farads * VOLTAGE**2 * 1e12
 
+    def wire_of(self, run: Run, **form: Any) -> float:
+        """The same for the words of a run in another form: `form` are settings that it has instead."""
+        return Costs.of(replace(run, machine=replace(self.config, **form)), self.assumed).wire
+
     @cached_property
     def flip_flop(self) -> float:
         """A flip-flop that loads a bit."""
@@ -95,6 +100,13 @@ class Costs:
     def selection(self, inputs: int) -> float:
         """A bit that is selected from this number of inputs."""
         return self.logic(math.ceil(math.log2(inputs)) * FIGURES["multiplexer"]["area_um2"])
+
+    @cached_property
+    def operand_selection(self) -> float:
+        """A bit of an operand, which its dispatch port selects from the holders of its instructions; mean over
+        ports."""
+        ports = range(len(self.config.dispatch_ports))
+        return fmean(self.selection(len(self.config.holders_of(port))) for port in ports)
 
     def table_read(self, words: int, width: int) -> float:
         """A look-up in a table in flip-flops, which is read by address."""

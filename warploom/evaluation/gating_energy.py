@@ -4,8 +4,8 @@
   gating sub-banks are one macro each;
 - *zero buffer*, SRAM: a look-up for each register that an instruction reads and for each destination, and a write to
   each copy for each result that is written;
-- *detector and switches*: zero detection and switches for each result, zero forcing and switches for each operand that
-  comes from the register file;
+- *detector and switches*: zero detection and switches for each result and each eviction of a window, zero forcing and
+  switches for each operand that comes from the register file;
 - *fields*: the entries of an instruction stored in and read from its collector, and that of its destination in
   every register on the path to write-back.
 
@@ -74,7 +74,7 @@ def added(run: Run, costs: Costs) -> dict[str, float]:
     looked_up = registers.operands + registers.results + read_ports(config) * registers.written
     spent = (
         looked_up * costs.sram(*zero_buffer(config)),
-        costs.logic(registers.fetched * passed["operand"] + registers.results * passed["result"]),
+        costs.logic(registers.fetched * passed["operand"] + registers.latched * passed["result"]),
         width(zero_fields(config)) * entries * costs.flip_flop,
     )
     return dict(zip(PARTS, spent, strict=True))

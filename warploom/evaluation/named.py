@@ -2,18 +2,21 @@
 
 from dataclasses import dataclass
 
+from warploom.evaluation.bypassing_events import events
 from warploom.evaluation.figures import Run
 
 
 @dataclass(frozen=True)
 class Named:
     """Registers in one run: `operands` and `results` that instructions of the datapath name, operands that are
-    `fetched` from the register file, and results that are `written` to it. Accepted attempts of an affine unit never
-    enter the datapath; a window holds some operands, and not every result leaves one."""
+    `fetched` from the register file, words that pass a write latch (`latched`: results and evictions), and those that
+    are `written` to the register file. Accepted attempts of an affine unit never enter the datapath; a window holds
+    some operands, and not every result leaves one."""
 
     operands: int
     fetched: int
     results: int
+    latched: int
     written: int
 
 
@@ -23,4 +26,5 @@ def named(run: Run) -> Named:
     operands = sum(number * count for number, count in enumerate(counts.operands))
     fetched = counts.counted["bypassed"]["fetched"] if run.config.has_window else operands
     elsewhere = affine["compact_writes"] - affine["expansions"] if run.config.affine.is_on else 0
-    return Named(operands, fetched, sum(counts.destination_widths) - elsewhere, sum(counts.bank_writes))
+    results = sum(counts.destination_widths) - elsewhere
+    return Named(operands, fetched, results, results + events(run).evicted, sum(counts.bank_writes))

@@ -6,7 +6,8 @@ The source gives no energy of an access or a bank, and its tool is not at hand. 
   sizes, and to the supply of CMOS by the square of voltages;
 - a bank is the source's eight arrays of 128 bits. An access of a TFET row takes as much as one of a CMOS row times the
   square of the ratio of supplies, whichever cycles it takes;
-- crossbar, collectors and wires are those of `register_file_energy.py`, in CMOS;
+- crossbar, collectors and wires are those of `register_file_energy.py`, in CMOS, like what gating saves in an access
+  and what mechanisms add;
 - the leakage of CMOS SRAM is the published one, in proportion to bits and to the supply. TFET at its supply leaks
   less than CMOS at the same one by a factor, which is an assumption. Collectors, table and lists leak as SRAM of
   their bits;
@@ -26,6 +27,7 @@ from warploom.arch.mechanisms import Layout
 from warploom.evaluation.assumptions import ASSUMED, FIGURES, Assumptions
 from warploom.evaluation.energy import WORD_BITS, Costs, collector_words
 from warploom.evaluation.figures import Run
+from warploom.evaluation.gating_energy import SHARED, accesses
 from warploom.evaluation.metrics import saved, share
 from warploom.evaluation.named import named
 from warploom.evaluation.overhead import NAMED_REGISTERS, renamed_rows
@@ -67,9 +69,10 @@ def energy(run: Run, assumed: Assumptions = ASSUMED) -> Energy:
 
 def _dynamic(run: Run, assumed: Assumptions) -> dict[str, float]:
     counts, config, costs = run.statistics, run.config, Costs.of(run, assumed)
-    word = WORD_BITS // ARRAY_BITS * costs.sram(config.rows, ARRAY_BITS)
+    word = WORD_BITS // ARRAY_BITS * costs.sram(config.rows, ARRAY_BITS) * _enabled(run, assumed)
     slow = sum(counts.counted["slow"].values())
-    around = register_file(run, assumed=assumed).around
+    parts = register_file(run, assumed=assumed)
+    around = parts.around + parts.overhead
     found = {"CMOS": word * (sum(counts.bank_reads) + sum(counts.bank_writes) - slow),
              "TFET": word * TFET_ACCESS * slow, "around": around}
     if config.renames:
@@ -80,6 +83,13 @@ def _dynamic(run: Run, assumed: Assumptions) -> dict[str, float]:
                              * costs.sram(config.rows, 1 + bits)
                              + 2 * values * costs.sram(config.rows, bits))
     return {part: _SCALE * spent for part, spent in found.items()}
+
+
+def _enabled(run: Run, assumed: Assumptions) -> float:
+    """The share of an access that is left with gating, mean over reads and writes of sub-banks."""
+    counts = run.statistics
+    sub_banks = counts.sub_bank_reads + counts.sub_bank_writes
+    return accesses(counts, SHARED, assumed.row_share) / sub_banks if sub_banks else 1.0
 
 
 def _leakage(run: Run, assumed: Assumptions) -> dict[str, float]:
