@@ -24,6 +24,8 @@ from warploom.tb.identity import identity
 
 RUN = ["run", "0/k.toml", "--preset", "small", "--rtl"]
 
+pytestmark = pytest.mark.xdist_group("baseline")  # the core whose hardware they run
+
 
 def fail(tmp_path, monkeypatch, capsys) -> str:
     """The line of a run that must fail."""

@@ -1,5 +1,6 @@
 """The compiled cycle model (`warploom.compiled`) computes the same values as the plain one, in every cycle."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from warploom import compiled
+from warploom.origin import ROOT
 from warploom.store import Key
 
 RUN = """
@@ -59,6 +61,16 @@ def test_tests_never_use_compiled_modules() -> None:
 def test_mypyc_takes_the_model(tmp_path: Path) -> None:
     """Without the C compiler, which takes minutes."""
     compiled.translate(tmp_path, "assert modules[0].sources")
+
+
+def test_no_dataclass_that_is_compiled_is_generic() -> None:
+    """mypyc takes one, but its module cannot be imported."""
+    model = ROOT.joinpath(*compiled.PACKAGE.split("."))
+    assert all((model / name).exists() for name in compiled.INTERPRETED)
+    dataclasses = [node for path in compiled.modules(ROOT) for node in ast.walk(ast.parse(path.read_text()))
+                   if isinstance(node, ast.ClassDef) and "dataclass" in " ".join(map(ast.unparse, node.decorator_list))]
+    assert dataclasses
+    assert not [node.name for node in dataclasses if "Generic" in " ".join(map(ast.unparse, node.bases))]
 
 
 @pytest.mark.long

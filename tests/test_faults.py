@@ -53,6 +53,7 @@ def cache(name, tmp_path) -> Path:
 
 
 @pytest.mark.rtl
+@pytest.mark.xdist_group("baseline")
 @pytest.mark.parametrize(("name", "ending"), [
     ("run", signal.SIGKILL), ("run", signal.SIGINT), ("verilog", signal.SIGTERM), ("evaluate", signal.SIGTERM),
     *(pytest.param(*rest, marks=pytest.mark.long) for rest in [

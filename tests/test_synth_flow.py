@@ -242,6 +242,7 @@ def test_units_are_timed_as_by_opensta(tmp_path: Path, unit: str) -> None:
     assert opensta.longest(flat, library, "clk", tmp_path) == pytest.approx((path.delay, path.setup), rel=1e-3, abs=0.1)
 
 
+@pytest.mark.long
 def test_joints_too_large_for_a_name_of_their_own_are_parts_of_the_wiring(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -20,12 +20,12 @@ FOLDERS = ("warploom/arch", "warploom/golden_model")
 """The sources that are compiled, and those that these import."""
 
 INTERPRETED = (
-    "affine/uniform", "assembly", "bypass/lost", "check", "coalescing/crossbar", "crossbar", "external", "functional/",
-    "fg_simt/", "gpu/", "l1/", "lane.py", "observation", "sample", "simulate", "statistics", "subbank", "trace",
-    "values", "widths",
+    "affine/uniform.py", "assembly.py", "bypass/lost.py", "check.py", "coalescing/crossbar.py", "crossbar.py",
+    "external.py", "functional/", "fg_simt/", "gpu/", "l1/", "lane.py", "mascar/reexecution.py", "observation.py",
+    "sample.py", "simulate.py", "statistics.py", "subbank.py", "trace.py", "trace_counts.py", "values.py", "widths.py",
 )
-"""Modules that stay as they are: those that mypyc cannot compile, those that take little of the time, and the SIMT
-engine with its L1, which crashes if compiled."""
+"""Modules and folders that stay as they are: those that mypyc cannot compile, such as generic dataclasses; those that
+take little of the time; and the SIMT engine with its L1, which crashes if compiled."""
 
 _TRANSLATE = """
 import sys
@@ -79,16 +79,21 @@ def in_use() -> bool:
     return package is not None and list(package.__path__) != [str(ROOT.joinpath(*PACKAGE.split(".")))]
 
 
+def modules(root: Path) -> list[Path]:
+    """The modules below this root that are compiled."""
+    model = root.joinpath(*PACKAGE.split("."))
+    return [path for path in sorted(model.rglob("*.py"))
+            if path.name != "__init__.py" and not str(path.relative_to(model)).startswith(INTERPRETED)]
+
+
 def translate(folder: Path, and_then: str = "") -> None:
     """Copy the sources to a folder, let mypyc translate them to C there, and run Python's `and_then` on its `modules`.
     Raises `ToolError`."""
     for name in FOLDERS:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "warploom" / "__init__.py", folder / "warploom")
-    model = folder.joinpath(*PACKAGE.split("."))
-    modules = [path for path in sorted(model.rglob("*.py"))
-               if path.name != "__init__.py" and not str(path.relative_to(model)).startswith(INTERPRETED)]
-    command = [sys.executable, "-c", _TRANSLATE + and_then, *[str(path.relative_to(folder)) for path in modules]]
+    names = [str(path.relative_to(folder)) for path in modules(folder)]
+    command = [sys.executable, "-c", _TRANSLATE + and_then, *names]
     with (folder / LOG).open("w") as log:
         status = processes.run(command, folder, log)
     if status:

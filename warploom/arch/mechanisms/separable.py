@@ -39,7 +39,7 @@ SEPARABLE = Mechanism(
              needs=(*ON, ("coalescing", (Coalescing.ON,)))),
     ),
     cores=(
-        Core("separable", (SETTING, "collectors=5")),
+        Core("separable", (SETTING, "collectors=5"), is_long=True),
         Core("separable sets", (SETTING, "schedulers=2", "issue_ports=2", "collectors=5", "sfu_collectors=1",
                                 "mem_collectors=2", "gating=cross_lane"), is_long=True),
         Core("separable coalescing", (SETTING, "coalescing=on", "collectors=5", "gating=cross_lane"), is_long=True),
