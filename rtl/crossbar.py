@@ -23,7 +23,7 @@ class Crossbar(wiring.Component):
     -------
     grant : for each bank, the mask of collectors (at most one) to which it is granted; each collector at most once.
     read_data : the output of each bank, `width` bits.
-    operand : the word for each collector.
+    operand : the word for each collector, a port each: together they may have more bits than a signal can.
 
     Raises
     ------
@@ -37,7 +37,7 @@ class Crossbar(wiring.Component):
         super().__init__({
             "grant": In(data.ArrayLayout(collectors, banks)),
             "read_data": In(data.ArrayLayout(width, banks)),
-            "operand": Out(data.ArrayLayout(width, collectors)),
+            "operand": Out(width).array(collectors),
         })
 
     def elaborate(self, platform: object) -> Module:

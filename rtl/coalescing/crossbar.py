@@ -6,6 +6,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import SUB_BANKS
+from warploom.arch.interfaces import WARP_BITS
 from warploom.rtl.bank import SUB_BANK_BITS
 from warploom.rtl.crossbar import Crossbar
 from warploom.rtl.interfaces import words
@@ -29,7 +30,7 @@ class SlicedCrossbar(wiring.Component):
     grant : for each slice and bank, the mask of collectors (at most one) to which it is granted; each collector at most
         once in a slice.
     read_data : the outputs of the banks, slice k in bits 256k .. 256k + 255.
-    operand : the word for each collector, in the same form.
+    operand : the word for each collector, in the same form, a port each.
 
     Raises
     ------
@@ -43,7 +44,7 @@ class SlicedCrossbar(wiring.Component):
         super().__init__({
             "grant": In(data.ArrayLayout(data.ArrayLayout(collectors, banks), SUB_BANKS)),
             "read_data": In(words(banks)),
-            "operand": Out(words(collectors)),
+            "operand": Out(WARP_BITS).array(collectors),
         })
 
     def elaborate(self, platform: object) -> Module:

@@ -52,9 +52,8 @@ class CrossbarCheck:
     def __call__(self, seen: Observation) -> None:
         """Check one cycle: grants of the previous cycle connect."""
         words = self._codecs["read_data"].array(seen["read_data"])
-        operands = self._codecs["operand"].array(seen["operand"])
         for collector, word in enumerate(self._model.route(words, self._connected)):
-            self._checker.equal(f"operand[{collector}]", operands[collector], word)
+            self._checker.equal(f"operand[{collector}]", seen[f"operand__{collector}"], word)
         self._cover()
         width = self._collectors
         rows = self._codecs["grant"].array(seen["grant"])
@@ -109,7 +108,8 @@ async def section_3_6_2_6(dut: cocotb.handle.SimHandleBase) -> None:
         for bank, collector, mask in next(routes):
             expected[collector] |= words[bank] & join([(1 << SLICE_BITS) - 1 if mask >> k & 1 else 0
                                                        for k in range(SUB_BANKS)], SLICE_BITS)
-        checker.equal("operand", seen["operand"], join(expected, WARP_BITS))
+        for collector, word in enumerate(expected):
+            checker.equal(f"operand[{collector}]", seen[f"operand__{collector}"], word)
 
     await exercise(ports, cycles(), check, checker, partial=True)
 
