@@ -133,7 +133,7 @@ def compare(config: SmConfig, path: Path, say: Callable[[str], None]) -> list[st
         say(f"{name}: {line or 'as recorded'}")
         if line:
             wrong.append(f"{name}: {line}")
-    return wrong + [f"{name}: no case of this regression any more" for name in wanted]
+    return wrong + [f"{name}: no longer a case of this regression" for name in wanted]
 
 
 def difference(wanted: Run | None, measured: Run) -> str | None:

@@ -121,7 +121,7 @@ def test_a_preset_as_toml_is_a_preset_again(capsys, tmp_path):
         (["presets", "volta"], "must be one of fermi, gtx480, kepler, maxwell, narrow, pascal, small, or a p"),
         (["run", "bfs", "--preset", "volta"], "preset = 'volta': must be one of fermi, gtx480, kepler, maxwell, nar"),
         (["run", "bfs", "--set", "banks=3"], "--set: banks = 3: must be a power of two"),
-        (["run", "bsf"], "'bsf' is no bundled kernel or program"),
+        (["run", "bsf"], "'bsf' is neither a bundled kernel nor a bundled program"),
         (["run", "absent.toml"], "absent.toml: No such file or directory: name a launch file"),
         (["run", "absent.toml", "--size", "tiny"], "--size tiny goes with a bundled kernel"),
         (["compile", "absent.ptx"], "absent.ptx: cannot be read: "),

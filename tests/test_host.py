@@ -132,7 +132,7 @@ def test_variables(gpu: Gpu) -> None:
     launched = module[entry][2, 50](x, y, 100)
     assert module.get("counter", np.int32).tolist() == [109]  # 100 are added
     entry, *_ = module.entries
-    assert launched.warnings[0].startswith(f"{entry} reads what nothing sets, and finds zeros: ")
+    assert launched.warnings[0].startswith(f"{entry} reads variables that nothing sets; they are zero: ")
     assert launched.warnings[0].endswith("; set it with module.set(...)")
 
 

@@ -64,7 +64,7 @@ def test_ptx_names_no_path_and_no_other_entry(name):
 
 
 def test_unknown_names_say_what_there_is():
-    with pytest.raises(LaunchError, match=r"'mattmul' is no bundled kernel; name one of bfs, .*, or a launch file"):
+    with pytest.raises(LaunchError, match=r"'mattmul' is not a bundled kernel; name one of bfs, .*, or a launch file"):
         kernel("mattmul")
     with pytest.raises(LaunchError, match=r"bfs: size 'huge': must be one of tiny, default"):
         kernel("bfs").load("huge")

@@ -107,7 +107,7 @@ def test_the_larger_sizes(name, size):
 
 
 def test_an_unknown_program_says_what_there_is():
-    with pytest.raises(LaunchError, match=r"'gausian' is no bundled program; name one of .*gaussian"):
+    with pytest.raises(LaunchError, match=r"'gausian' is not a bundled program; name one of .*gaussian"):
         program("gausian")
 
 

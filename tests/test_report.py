@@ -544,8 +544,8 @@ def without(key: str) -> str:
 
 @pytest.mark.parametrize(("text", "message"), [
     ("", "not JSON: Expecting value"), ("[" * 100_000, "not JSON: "), ("[]", "not a document of warploom evaluate"),
-    ('{"verb": "run"}', "not a document of warploom evaluate"), ("NaN", "not JSON: NaN is no number"),
-    ("1e999", "not JSON: 1e999 is no number"),
+    ('{"verb": "run"}', "not a document of warploom evaluate"), ("NaN", "not JSON: NaN is not a number"),
+    ("1e999", "not JSON: 1e999 is not a number"),
     (json.dumps({**EVALUATED, "schema": 1}), "schema 1: this version reads 2; run the experiment again"),
     (json.dumps({**EVALUATED, "documents": {}}), "a document of several experiments: give the documents that it names"),
     (without("experiment"), "not as docs/json.md describes it: Object missing required field `experiment`"),

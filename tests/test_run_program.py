@@ -77,7 +77,7 @@ def test_a_wrong_result_is_a_failure(monkeypatch: pytest.MonkeyPatch, capsys: py
     ([*RUN, "--launches", ".", "--json", "x.json"], "--json: x.json is in ., the folder of --launches"),
     (["run", "bfs", "--launches", "folder"], "--launches: it writes the launches of a program; bfs is a single one"),
     (["run", "bfs", "--size", "large"], "bfs: size 'large': must be one of tiny, default"),
-    (["run", "gausian"], "'gausian' is no bundled kernel or program, which warploom kernels lists"),
+    (["run", "gausian"], "'gausian' is neither a bundled kernel nor a bundled program (warploom kernels lists"),
 ])
 def test_wrong_options(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str], tmp_path: Path,

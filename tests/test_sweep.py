@@ -186,7 +186,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert [float(line["ipc"]) for line in lines] == [entry["ipc"] for entry in found["points"]]
     shown = " ".join(capsys.readouterr().out.split())
     assert "bits of storage instead of area" in shown
-    assert "no legal machine 2, the first one: --set: banks = 3: must be a power of two" in shown
+    assert "illegal 2, the first one: --set: banks = 3: must be a power of two" in shown
     assert main([*SWEEP, "--points", str(_points(tmp_path, found)), "--json", str(document)]) == 0
     again = json.loads(document.read_text())
     assert again["points"] == found["points"] and again["illegal"] == []

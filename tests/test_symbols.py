@@ -47,8 +47,8 @@ def test_an_unset_variable_is_zero_and_reported_on_one_line(tmp_path, capsys):
     options = ["--functional", "--out", str(tmp_path), "--json", str(tmp_path / "run.json")]
     assert main(["run", str(path), *options]) == 0
     assert np.load(tmp_path / "y.npy").tolist() == expected([1, 2, 3], (0, 0), offset=3).tolist()
-    line = (f"{path}: _Z7symbolsPKfPii reads what nothing sets, and finds zeros: offset (.global), shift (.global), "
-            "through_pointer (.global), limits (.const); set it with [[symbols]]")
+    line = (f"{path}: _Z7symbolsPKfPii reads variables that nothing sets; they are zero: offset (.global), "
+            "shift (.global), through_pointer (.global), limits (.const); set it with [[symbols]]")
     assert capsys.readouterr().err == f"warploom: warning: {line}\n"
     assert json.loads((tmp_path / "run.json").read_text())["warnings"] == [line]
 

@@ -46,8 +46,8 @@ def is_program(name: str) -> bool:
     `LaunchError` if it is none of these."""
     known = [*(kernel.name for kernel in kernels()), *names()]
     if not name.endswith(".toml") and name not in known:
-        raise LaunchError(f"{shown(name)} is no bundled kernel or program, which warploom kernels lists, and no launch "
-                          f"file (.toml){nearest(name, known)}")
+        raise LaunchError(f"{shown(name)} is neither a bundled kernel nor a bundled program (warploom kernels lists "
+                          f"them), nor a launch file (.toml){nearest(name, known)}")
     return name in names()
 
 

@@ -58,7 +58,7 @@ KINDS = (Pipe.SP, Pipe.SFU, Pipe.MEM)
 
 
 class TimingClass(IntEnum):
-    """Rows of the latency table (`SmConfig.timing`)."""
+    """Classes of operations with one latency and one interval (`PipeConfig.classes`)."""
 
     INT_ADD = 0
     INT_MAX = 1

@@ -146,7 +146,7 @@ class Launch:
         given = {symbol.name for symbol in self.symbols}
         names = ", ".join(f"{variable.name} (.{variable.space.name.lower()})" for variable in program.module
                           if variable.unset and variable.name not in given)
-        return [f"{program.name} reads what nothing sets, and finds zeros: {names}"] if names else []
+        return [f"{program.name} reads variables that nothing sets; they are zero: {names}"] if names else []
 
 
 def _check_symbol(program: Program, symbol: Buffer) -> None:

@@ -55,7 +55,7 @@ class CollectorCost:
 def off_and_on(config: SmConfig) -> list[Comparison]:
     """Every unit of the ungated datapath without and with coalescing, in the layout and the alignment of `config`.
 
-    Raises `ConfigError` for an alignment that is no hardware, and what `synthesise` raises.
+    Raises `ConfigError` for an alignment without hardware, and what `synthesise` raises.
     """
     on = dataclasses.replace(config, coalescing=Coalescing.ON, gating=Gating.OFF)
     on.check_hardware()

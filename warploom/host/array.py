@@ -47,7 +47,7 @@ class DeviceArray:
         return self._live().shape
 
     def _live(self) -> np.ndarray:
-        """The contents, which a freed array has no more."""
+        """The contents. Raises `LaunchError` if the array was freed."""
         if self._held is None:
             raise LaunchError(f"{self._name}: the array was freed: use it before free(), or make another one")
         return self._held
@@ -125,7 +125,7 @@ def checked(name: str, values: object) -> np.ndarray | np.generic:
 
 
 def copied(values: np.ndarray | np.generic) -> np.ndarray:
-    """A copy with all bytes. Those between the fields of a struct are none that numpy copies: a kernel would read there
-    what this machine's memory holds by chance."""
+    """A copy with all bytes. By itself numpy does not copy the padding of a struct: a kernel would read arbitrary bytes
+    there."""
     whole = np.asarray(values).view(f"V{values.dtype.itemsize}")
     return np.array(whole, order="C").view(values.dtype)

@@ -48,7 +48,7 @@ def kernel(name: str) -> Kernel:
     path = _FOLDER / name / "kernel.toml"
     names = [known.name for known in kernels()]
     if name not in names:
-        raise LaunchError(f"{shown(name)} is no bundled kernel; name one of {', '.join(names)}, "
+        raise LaunchError(f"{shown(name)} is not a bundled kernel; name one of {', '.join(names)}, "
                           f"or a launch file (.toml){nearest(name, names)}")
     return _read(path)
 

@@ -23,7 +23,7 @@ VERBS = ("evaluate", SWEEP)
 
 
 class DocumentError(WarploomError):
-    """A file that is no document of the evaluation."""
+    """A file is not a document of the evaluation."""
 
 
 class Series(msgspec.Struct):
@@ -271,4 +271,4 @@ def _finite(number: str) -> float:
 
 
 def _refuse(constant: str) -> float:
-    raise ValueError(f"{constant} is no number")
+    raise ValueError(f"{constant} is not a number")

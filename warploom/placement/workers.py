@@ -18,5 +18,5 @@ def cores(workers: int, available: Sequence[int]) -> list[int]:
 
 
 def available() -> list[int]:
-    """The processors on which this process may run; none where the system cannot say it."""
+    """The processors on which this process may run; empty if the system does not tell."""
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []

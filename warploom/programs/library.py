@@ -76,7 +76,7 @@ def programs() -> tuple[Program, ...]:
 def program(name: str) -> Program:
     """A bundled program by its name; raises `LaunchError` for an unknown one."""
     if name not in names():
-        raise LaunchError(f"{shown(name)} is no bundled program; name one of {', '.join(names())}"
+        raise LaunchError(f"{shown(name)} is not a bundled program; name one of {', '.join(names())}"
                           f"{nearest(name, names())}")
     return _read(name)
 

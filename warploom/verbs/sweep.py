@@ -57,8 +57,7 @@ def _base(options: argparse.Namespace) -> Machine:
 
 
 def _points(options: argparse.Namespace, base: Machine) -> tuple[list[Point], list[Body]]:
-    """The points that are machines, each once; and those that are none, with the reason. Raises `ConfigError` if none
-    is."""
+    """The legal points, each once, and the illegal ones with the reason. Raises `ConfigError` if all are illegal."""
     if options.points and (options.settings or options.random):
         raise ConfigError("--points: the file has all points: leave --set and --random out")
     if not options.points and not options.settings:
@@ -131,7 +130,7 @@ def _csv(entries: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _counted(illegal: Sequence[Mapping[str, Any]]) -> str | int:
-    """How many points are no legal machine, and why the first one is none: its value may be a slip."""
+    """The number of illegal points, and the error of the first one, which may be a slip."""
     return f"{len(illegal)}, the first one: {illegal[0]['error']}" if illegal else 0
 
 
@@ -146,7 +145,7 @@ def _show(name: str, options: argparse.Namespace, entries: Sequence[Mapping[str,
                  [[", ".join(f"{name}={value}" for name, value in entry["values"].items()),
                    *(entry[name] for name in columns)] for entry in best])
     report.fields("All points", {
-        "simulated": len(entries), "on the front": len(best), "no legal machine": _counted(illegal),
+        "simulated": len(entries), "on the front": len(best), "illegal": _counted(illegal),
         "failed": len(errors),
         "compared by": "IPC x clock, energy and area, by synthesis" if options.synth
                        else "IPC, energy, and bits of storage instead of area; --synth synthesises each point",

@@ -57,11 +57,11 @@ class WindowDelay(StrEnum):
 
 
 class Transient(StrEnum):
-    """Whether transient values, which only collectors ever have, take rows of the register file ([BOW], section
-    IV-B)."""
+    """Whether transient values, which only collectors ever hold, have registers without a row of the register file
+    ([BOW], section IV-B)."""
 
     OFF = "off"
-    ON = "on"  # no: the compiler gives them registers without a row
+    ON = "on"  # the compiler assigns them
 
     @property
     def words(self) -> str:
