@@ -7,17 +7,18 @@ import pytest
 
 from warploom.arch.gpu import GpuConfig
 from warploom.evaluation import machines, tfet, tfet_bounds
+from warploom.evaluation.figures import Launched
 from warploom.evaluation.simulations import Case, _decode, _run
 from warploom.evaluation.tfet_bounds import WORK, Log, Oracle
+from warploom.golden_model.renaming.lists import Kind, Lists
 from warploom.golden_model.sm import Sm
 
 MACHINE = machines.tfet_bounds(GpuConfig.preset("tfet_gpu"), ())["mem_ra"]
 
 
-def sm_of(cmos_given: int = 3) -> Sm:
-    """What a log sees of an SM; its clock and rows can be set."""
-    lists = SimpleNamespace(observe=lambda: [cmos_given, 7])
-    renaming = SimpleNamespace(predictor=SimpleNamespace(predict=None), lists=lists)
+def sm_of() -> Sm:
+    """What a log sees of an SM; its clock can be set."""
+    renaming = SimpleNamespace(predictor=SimpleNamespace(predict=None), lists=Lists(MACHINE.sm, powered=8))
     return cast("Sm", SimpleNamespace(cycle=0, datapath=SimpleNamespace(renaming=renaming)))
 
 
@@ -36,7 +37,24 @@ def test_log() -> None:
     assert predict(sm, 50, 1, 50, 200) == 40
     assert list(log.pairs()) == [(0, 400), (100, 50)]
     assert log.distances == [100]
-    assert log.held == pytest.approx(3 * 40 / 50)  # from the first look on
+
+
+def test_rows_are_seen_at_each_change() -> None:
+    """Without any access; those of TFET do not count. The SM ends after 100 cycles, another one after 200."""
+    sm: Any = sm_of()
+    log, lists = Log(sm), sm.datapath.renaming.lists
+    for cycle, kind in [(10, Kind.CMOS), (20, Kind.CMOS), (30, Kind.TFET)]:
+        sm.cycle = cycle
+        lists.take(1, kind)
+    sm.cycle = 50
+    lists.release(1, 0, 0)
+    assert log.held == 10 + 2 * 30
+    sm.cycle = 100
+    assert log.held == 10 + 2 * 30 + 50
+    idle: Any = sm_of()
+    idle.cycle = 200
+    launches = [Launched(16, 8, cycles=1000)]
+    assert tfet_bounds._held(launches, [log, Log(idle)]) == pytest.approx(120 / 2 / 200)
 
 
 def test_oracle_knows_the_next_access_of_a_slot() -> None:

@@ -1,7 +1,7 @@
 """`Lists`: the free rows of each bank, by kind (docs/contract/renaming.md, *What is where*; [TFET], section 4.1.2)."""
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
 
 from warploom.arch.config import SmConfig
@@ -17,14 +17,20 @@ class Kind(IntEnum):
     TFET = 1
 
 
+def _unseen(_: Kind, __: int) -> None:
+    """Nobody looks."""
+
+
 class Lists:
     """For each bank a list of each kind. Of CMOS rows the first `powered` ones are used, of TFET rows all.
 
     `take` and `release` belong to the end of a cycle, before `clock`. A row that is released in p is shown from p + 2
-    on. Raises `AssertionError` if a row is released that is free already, or two rows into one queue in a cycle.
+    on. `changes` is told the kind of each row that is taken, with 1, or released, with -1; experiments replace it.
+    Raises `AssertionError` if a row is released that is free already, or two rows into one queue in a cycle.
     """
 
     def __init__(self, config: SmConfig, powered: int) -> None:
+        self.changes: Callable[[Kind, int], object] = _unseen
         self._cycle = 0
         self._changed = -DELAY  # the last cycle in which a row was released
         self._cmos_rows = config.cmos_rows
@@ -38,10 +44,13 @@ class Lists:
     def take(self, bank: int, kind: int) -> None:
         """The row that the list shows is taken."""
         self._lists[bank][kind].take(self._cycle)
+        self.changes(Kind(kind), 1)
 
     def release(self, bank: int, row: int, side: int) -> None:
         """A row is released into the queue of its side: 0 (right) or 1."""
-        self._lists[bank][row >= self._cmos_rows].release(row, side, self._cycle + DELAY)
+        kind = Kind(row >= self._cmos_rows)
+        self._lists[bank][kind].release(row, side, self._cycle + DELAY)
+        self.changes(kind, -1)
         self._changed = self._cycle
 
     def rows(self, bank: int) -> list[int]:

@@ -22,6 +22,7 @@ from warploom.evaluation.tfet import BASELINE, MEM_RA, prediction_error, rows_on
 from warploom.evaluation.tfet_energy import TFET_ACCESS, energy, energy_saved
 from warploom.golden_model.renaming.lists import Kind
 from warploom.golden_model.renaming.predictor import REFERENCE_BITS, THRESHOLD, Predictor, stall_cycles
+from warploom.golden_model.renaming.stage import RenameStage
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import Statistics
 
@@ -49,21 +50,26 @@ energy of its arrays, and what is saved if TFET rows took every access. Last the
 
 class Log:
     """The predictions of an SM during a launch, in order: the slot, its access and the prediction. `distances` are
-    those of predictions from the next sample, in percent of it; `held` is the mean over time of the CMOS rows that hold
-    a value."""
+    those of predictions from the next sample, in percent of it."""
 
     def __init__(self, sm: Sm) -> None:
         self.found: list[tuple[int, int, int]] = []
         self.distances: list[float] = []
         self._sm, self._sample = sm, 0
         self._open: list[int] = []  # predictions since the last sample
-        self._since, self._rows, self._seen = 0, 0, 0  # the cycle of the last look, the sum over cycles, the last rows
+        self._held = self._summed = self._since = 0  # rows, their sum over cycles, and the cycle until which it is
         predictor(sm).predict = self._predict
+        renaming(sm).lists.changes = self._change
 
     @property
-    def held(self) -> float:
-        """Of all banks; 0 without a prediction."""
-        return self._rows / self._since if self._since else 0.0
+    def cycles(self) -> int:
+        """Those of the SM until now."""
+        return self._sm.cycle
+
+    @property
+    def held(self) -> int:
+        """The CMOS rows of all banks that hold a value, summed over cycles."""
+        return self._summed + self._held * (self.cycles - self._since)
 
     def _predict(self, slot: int, prev_acc: int, sample_acc: int) -> int:
         if sample_acc != self._sample:
@@ -72,15 +78,13 @@ class Log:
         stall = stall_cycles(prev_acc, sample_acc)
         self.found.append((slot, prev_acc, stall))
         self._open.append(stall)
-        self._look()
         return stall
 
-    def _look(self) -> None:
-        """Until now as many rows held a value as at the look before."""
-        self._rows += self._seen * (self._sm.cycle - self._since)
-        self._since, renaming = self._sm.cycle, self._sm.datapath.renaming
-        assert renaming is not None
-        self._seen = sum(renaming.lists.observe()[Kind.CMOS::len(Kind)])
+    def _change(self, kind: Kind, rows: int) -> None:
+        """Rows get values, or lose them."""
+        if kind is Kind.CMOS:
+            self._summed, self._since = self.held, self.cycles
+            self._held += rows
 
     def pairs(self) -> Iterator[tuple[int, int]]:
         """Each prediction with the next access of its slot."""
@@ -106,10 +110,17 @@ class Oracle:
         return max(next(self._next.get(slot, iter(())), THRESHOLD) - THRESHOLD, 0)
 
 
+def renaming(sm: Sm) -> RenameStage:
+    """The renaming stage of an SM that has one."""
+    assert sm.datapath.renaming is not None
+    return sm.datapath.renaming
+
+
 def predictor(sm: Sm) -> Predictor:
     """The stall predictor of an SM that has one."""
-    assert sm.datapath.renaming is not None and sm.datapath.renaming.predictor is not None
-    return sm.datapath.renaming.predictor
+    found = renaming(sm).predictor
+    assert found is not None
+    return found
 
 
 @dataclass(frozen=True)
@@ -140,16 +151,22 @@ def measured(case: Case) -> Found:
     perfect, _, launches = timed(case, lambda sm: Oracle(sm, next(before)))
     pairs = [pair for log in logs for pair in log.pairs()]
     errors = [(share(abs(stall - access), access), access) for stall, access in pairs]
-    cycles = [one.cycles for one in launched for _ in range(case.config.sms)]
-    looked = [(log.held * each, each) for log, each in zip(logs, cycles, strict=True) if log.found]
     return Found(
         predictions=len(pairs), median=median([error for error, _ in errors] or [0.0]),
         of_sums=share(sum(abs(stall - access) for stall, access in pairs), sum(access for _, access in pairs)),
         long=_mean([error for error, access in errors if access >= LONG]),
         next_sample=_mean([error for log in logs for error in log.distances]),
-        held=share(sum(held for held, _ in looked),
-                   case.config.sm.banks * case.config.sm.rows * sum(each for _, each in looked)),
-        perfect=perfect, launches=tuple(launches))
+        held=share(_held(launched, logs), case.config.sm.banks * case.config.sm.rows), perfect=perfect,
+        launches=tuple(launches))
+
+
+def _held(launches: Sequence[Launched], logs: Sequence[Log]) -> float:
+    """CMOS rows that hold a value, mean over the SMs and cycles of launches. An SM that ends before others, or has no
+    block, has none from then on."""
+    sms = len(logs) // len(launches)
+    of_launches = [logs[first : first + sms] for first in range(0, len(logs), sms)]
+    means = [fmean(log.held for log in some) / max(log.cycles for log in some) for some in of_launches]
+    return fmean(means, [launch.cycles for launch in launches])
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -178,7 +195,7 @@ def bounds(name: str, runs: Runs, found: Found) -> tuple[object, ...]:
     leakage, dynamic = share(spent.leakage["CMOS"], spent.total), share(spent.dynamic["CMOS"], spent.total)
     on = rows_on(plain)
     by_rule = leakage * config.tfet_rows / config.rows
-    most = leakage * max(1 - found.held / on, 0) if found.predictions else by_rule
+    most = leakage * max(1 - found.held / on, 0)
     all_slow = dynamic * (1 - TFET_ACCESS)
     return (name, leakage, by_rule, on, found.held, most, dynamic, all_slow, max(most, by_rule) + all_slow)
 
