@@ -58,6 +58,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert {name: entry["chip_instructions"] for name, entry in by.items()} == {
         "conv": 1984, "cmult": 736, "bsearch": 2146}
     assert all(0.5 < entry["instructions"] / entry["chip_instructions"] < 2 for entry in by.values())
+    for name in ("conv", "cmult"):  # with lanes whose guard is false: 30.4 and 30.3 without
+        assert by[name]["lanes"] == pytest.approx(by[name]["chip_lanes"], rel=0.01)
     assert [entry["what"] for entry in found["agreements"]] == ["warp instructions, tiny", "cycles, tiny"]
     loads = {entry["what"]: entry["cycles"] for entry in found["latencies"] if entry["bytes"]}
     assert loads["l1"] < loads["l2"] < loads["dram"]

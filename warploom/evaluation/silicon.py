@@ -13,6 +13,7 @@ import numpy as np
 from warploom import silicon
 from warploom.arch.errors import LaunchError
 from warploom.arch.gpu import GpuConfig
+from warploom.evaluation.executed import Executed
 from warploom.evaluation.figures import Run
 from warploom.programs import library
 
@@ -22,8 +23,8 @@ SIZES = ("tiny", "default")
 
 @dataclass(frozen=True)
 class Pair:
-    """A program in both. Warp instructions; executing lanes of each; and cycles of all launches, those of the chip of
-    the SM that was active longest."""
+    """A program in both. Warp instructions; active lanes of each, with those whose guard is false, as the chip counts
+    them; and cycles of all launches, those of the chip of the SM that was active longest."""
 
     workload: str
     size: str
@@ -77,13 +78,12 @@ def sizes(largest: str) -> tuple[str, ...]:
     return SIZES[: SIZES.index(largest) + 1]
 
 
-def pair(workload: str, size: str, run: Run) -> Pair:
-    """A simulated program beside the recorded one. Raises `LaunchError` if there is none."""
+def pair(workload: str, size: str, run: Run, counts: Executed) -> Pair:
+    """A simulated program, and what it executes, beside the recorded one. Raises `LaunchError` if there is none."""
     if workload not in record()["programs"]:
         raise LaunchError(f"{workload}: was not recorded; name bundled programs")
-    chip, ours = record()["programs"][workload][size]["counts"], run.statistics
-    return Pair(workload, size, ours.warp_instructions, chip["warp_instructions"],
-                ours.thread_instructions / ours.warp_instructions,
+    chip = record()["programs"][workload][size]["counts"]
+    return Pair(workload, size, counts.instructions, chip["warp_instructions"], counts.active / counts.instructions,
                 chip["thread_instructions"] / chip["warp_instructions"],
                 sum(launch.cycles for launch in run.launches), chip["active_cycles"])
 

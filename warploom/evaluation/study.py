@@ -151,9 +151,10 @@ class Study:
             found[case] = result
         return found
 
-    def by_workload(self, work: Work[Sized, R], doing: str) -> dict[str, R]:
-        """The results of work on every workload. Raises the first error if all fail."""
-        wanted = {name: Sized(name, sized(name, self.wanted.size)) for name in self.names}
+    def by_workload(self, work: Work[Sized, R], doing: str, size: str | None = None) -> dict[str, R]:
+        """The results of work on every workload, in the wanted size or another one. Raises the first error if all
+        fail."""
+        wanted = {name: Sized(name, sized(name, size or self.wanted.size)) for name in self.names}
         with report.counting(doing, len(wanted)) as done:
             known = cached.results(work, wanted.values(), lambda point: done(point.workload), self.wanted.scheduler)
         found: dict[str, R] = {}

@@ -83,7 +83,7 @@ def of_silicon(document: Document, slug: str) -> list[Panel]:
         ("Fig. 4.9", "warp instructions", "instructions"), ("Fig. 4.10", "cycles", "cycles")) if document.programs]
     lanes = {_run(entry): [_number(entry["lanes"]), _number(entry["chip_lanes"])] for entry in document.programs}
     if lanes:
-        found.append(Panel(f"{slug}-lanes", "Executing lanes of a warp instruction", ["ours", document.chip], lanes,
+        found.append(Panel(f"{slug}-lanes", "Active lanes of a warp instruction", ["ours", document.chip], lanes,
                            "program and size", "lanes"))
     latencies = {f"{entry['what']}, {entry['bytes']:,.0f} bytes" if entry["bytes"] else str(entry["what"]):
                  [_number(entry["cycles"]), _number(entry["chip_cycles"])] for entry in document.latencies}

@@ -5,6 +5,7 @@ from dataclasses import asdict, astuple
 from warploom import report
 from warploom.arch.gpu import GpuConfig
 from warploom.evaluation import latency, silicon
+from warploom.evaluation.executed import EXECUTED
 from warploom.evaluation.simulations import cases
 from warploom.evaluation.study import Study
 from warploom.verbs import Body
@@ -16,7 +17,8 @@ def show(study: Study) -> Body:
     machines, pairs = study.configurations(), []
     for size in silicon.sizes(study.wanted.size):
         runs = study.runs(cases(study.names, size, machines))
-        pairs += [silicon.pair(name, size, run) for name, of in runs.items() for run in of.values()]
+        counts = study.by_workload(EXECUTED, "counting", size)
+        pairs += [silicon.pair(name, size, run, counts[name]) for name in study.names for run in runs[name].values()]
     latencies = latency.latencies(study.machine)
     agreements = silicon.agreements(pairs)
     chip = silicon.record()["gpu"]
