@@ -23,7 +23,7 @@ RANDOM = Toggling(dict.fromkeys(names(), 2), dict.fromkeys(names(), 1))
 
 def statistics(**fields: Any) -> Statistics:
     """Statistics with some fields, and some of what mechanisms count."""
-    counted = {name: fields.pop(name, {}) for name in ("bypassed", "affine")}
+    counted = {name: fields.pop(name, {}) for name in ("bypassed", "affine", "slow", "renaming")}
     return dataclasses.replace(NOTHING, **fields, counted=counted)
 
 

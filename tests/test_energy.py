@@ -9,6 +9,7 @@ from runs import run
 
 from warploom.arch.config import SmConfig
 from warploom.arch.gpu import GpuConfig
+from warploom.arch.interfaces import index_bits
 from warploom.arch.mechanisms import Affine, Alignment, Bypass, Coalescing, Gating
 from warploom.evaluation import (
     affine,
@@ -273,6 +274,20 @@ def test_mechanisms_together_add_what_each_adds():
         "encodings", "coalescing logic", "zero buffer", "detector and switches", "fields", "window network",
         "window logic", "compact registers", "expansion"]
     assert all(found.added.values()) and found.overhead == pytest.approx(sum(found.added.values()))
+
+
+def test_renaming_adds_look_ups_and_slow_rows_take_less():
+    """Three of four accesses are of TFET rows, at 0.3 instead of 0.7 V. A row of the table has six bits, in four
+    copies: two look-ups of operands and two of destinations, and two new values, each with two accesses to a list."""
+    config = SmConfig.preset("small").with_settings(["pipes.sp.result_queue=2", "tfet_rows=8", "renaming=mem_ra"])
+    bits = index_bits(config.rows)
+    events = {"sub_bank_reads": 8, "column_reads": 64, "sub_bank_writes": 8, "column_writes": 64, "bank_reads": [2, 0],
+              "bank_writes": [1, 1], "operands": [0, 2, 0, 0]}
+    found = register_file(run(config, **events, slow={"reads": 2, "writes": 1}, renaming={"values": 2}))
+    c = costs(config)
+    assert found.macros == pytest.approx(16 * c.sub_bank * (1 / 4 + 3 / 4 * (3 / 7) ** 2))
+    assert found.added == {"renaming": pytest.approx(
+        (2 + 2 + 4 * 2) * c.sram(config.rows, 1 + bits) + 2 * 2 * c.sram(config.rows, bits))}
 
 
 # ------------------------------------------------------------------ a GPU

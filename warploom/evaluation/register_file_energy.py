@@ -1,6 +1,7 @@
 """Dynamic energy of the register file in a run: its counted events, at the costs of `energy.py`.
 
-- *macros*: accesses to sub-banks. A column, 4 B wide, is an eighth of one; `Organisation` says how columns save;
+- *macros*: accesses to sub-banks. A column, 4 B wide, is an eighth of one; `Organisation` says how columns save. Those
+  of TFET rows take less;
 - *wires*: columns read or written, once across the register file. Where a bank puts out whole words in spite of gating,
   their bits toggle as without gating;
 - *registers*: columns that collectors and operand registers load;
@@ -19,7 +20,7 @@ from typing import Any
 
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Bypass, Coalescing, Gating
-from warploom.evaluation import affine_energy, coalescing_energy, gating_energy, windows_energy
+from warploom.evaluation import affine_energy, coalescing_energy, gating_energy, renaming_energy, windows_energy
 from warploom.evaluation.assumptions import ASSUMED, Assumptions
 from warploom.evaluation.energy import COLUMN_BITS, SUB_BANK_COLUMNS, WORD_BITS, Costs, collector_words
 from warploom.evaluation.figures import Run, Runs
@@ -65,7 +66,8 @@ def register_file(run: Run, organisation: Organisation = SHARED, assumed: Assump
                  + counts.column_writes * costs.selection(len(config.write_paths))
                  + counts.operand_columns * costs.operand_selection)
     return Parts(
-        macros=costs.sub_bank * gating_energy.accesses(counts, columns, assumed.row_share),
+        macros=(costs.sub_bank * gating_energy.accesses(counts, columns, assumed.row_share)
+                * renaming_energy.macros(run)),
         wires=COLUMN_BITS * (read + counts.column_writes * costs.wire),
         registers=COLUMN_BITS * (counts.collector_columns + counts.operand_columns) * costs.flip_flop,
         selection=COLUMN_BITS * selection,
@@ -85,6 +87,8 @@ def _added(run: Run, costs: Costs) -> dict[str, float]:
         found |= windows_energy.added(run, costs)
     if config.affine.is_on:
         found |= affine_energy.added(run, costs)
+    if config.renames:
+        found |= renaming_energy.added(run, costs)
     return found
 
 

@@ -17,9 +17,10 @@ from warploom.arch.gpu import GpuConfig
 from warploom.evaluation import cached
 from warploom.evaluation.figures import Launched, Run, Runs
 from warploom.evaluation.metrics import gained, share
+from warploom.evaluation.renaming_energy import TFET_ACCESS, accesses
 from warploom.evaluation.simulations import Case, timed
 from warploom.evaluation.tfet import BASELINE, MEM_RA, prediction_error, rows_on
-from warploom.evaluation.tfet_energy import TFET_ACCESS, energy, energy_saved
+from warploom.evaluation.tfet_energy import energy, energy_saved
 from warploom.golden_model.renaming.lists import Kind
 from warploom.golden_model.renaming.predictor import REFERENCE_BITS, THRESHOLD, Predictor, stall_cycles
 from warploom.golden_model.renaming.stage import RenameStage
@@ -185,7 +186,7 @@ def predicted(name: str, runs: Runs, found: Found) -> tuple[object, ...]:
 
 
 def _slow(run: Statistics) -> float:
-    return share(sum(run.counted["slow"].values()), sum(run.bank_reads) + sum(run.bank_writes))
+    return share(accesses(run), sum(run.bank_reads) + sum(run.bank_writes))
 
 
 def bounds(name: str, runs: Runs, found: Found) -> tuple[object, ...]:

@@ -4,16 +4,14 @@ The source gives no energy of an access or a bank, and its tool is not at hand. 
 
 - everything is at the node of the bank of [BOW], Table IV; energies of `energy.py` are scaled by the ratio of feature
   sizes, and to the supply of CMOS by the square of voltages;
-- a bank is the source's eight arrays of 128 bits. An access of a TFET row takes as much as one of a CMOS row times the
-  square of the ratio of supplies, whichever cycles it takes;
+- a bank is the source's eight arrays of 128 bits. An access of a TFET row takes less than one of a CMOS row
+  (`renaming_energy.py`);
 - crossbar, collectors and wires are those of `register_file_energy.py`, in CMOS, like what gating saves in an access
-  and what mechanisms add;
+  and what mechanisms add, among them the renaming stage;
 - the leakage of CMOS SRAM is the published one, in proportion to bits and to the supply. TFET at its supply leaks
   less than CMOS at the same one by a factor, which is an assumption. Collectors, table and lists leak as SRAM of
   their bits;
-- CMOS rows that a launch does not need are off. Those of a warp that sleeps leak less, with `drowsy`;
-- the renaming stage looks up the table for each register of an instruction, and writes all of its copies for each new
-  value; each new value takes a row from a list, and gives one back.
+- CMOS rows that a launch does not need are off. Those of a warp that sleeps leak less, with `drowsy`.
 """
 
 from collections.abc import Mapping
@@ -21,17 +19,17 @@ from dataclasses import dataclass
 from math import prod
 
 from warploom.arch.gpu import GpuConfig
-from warploom.arch.interfaces import index_bits
 from warploom.arch.layout import powered_rows, rows_per_warp
 from warploom.arch.mechanisms import Layout
+from warploom.evaluation import renaming_energy
 from warploom.evaluation.assumptions import ASSUMED, FIGURES, Assumptions
 from warploom.evaluation.energy import WORD_BITS, Costs, collector_words
 from warploom.evaluation.figures import Run
 from warploom.evaluation.gating_energy import SHARED, accesses
 from warploom.evaluation.metrics import saved, share
-from warploom.evaluation.named import named
-from warploom.evaluation.overhead import NAMED_REGISTERS, renamed_rows
+from warploom.evaluation.overhead import renamed_rows
 from warploom.evaluation.register_file_energy import register_file
+from warploom.evaluation.renaming_energy import SUPPLIES, TFET_ACCESS
 from warploom.synth.sram import FIGURES as SRAM
 from warploom.synth.sram import NODE_NM, VOLTAGE
 
@@ -39,12 +37,6 @@ KNOWN, BANK = FIGURES["hybrid"], SRAM["bank"]
 
 ARRAY_BITS = 128
 """Width of an array of the source, of which eight hold a warp register."""
-
-SUPPLIES = KNOWN["tfet_voltage"] / KNOWN["cmos_voltage"]
-"""The supply of TFET rows, of that of CMOS rows."""
-
-TFET_ACCESS = SUPPLIES**2
-"""The energy of an access of a TFET row, of one of a CMOS row."""
 
 _SCALE = BANK["node_nm"] / NODE_NM * (KNOWN["cmos_voltage"] / VOLTAGE) ** 2
 
@@ -70,18 +62,12 @@ def energy(run: Run, assumed: Assumptions = ASSUMED) -> Energy:
 def _dynamic(run: Run, assumed: Assumptions) -> dict[str, float]:
     counts, config, costs = run.statistics, run.config, Costs.of(run, assumed)
     word = WORD_BITS // ARRAY_BITS * costs.sram(config.rows, ARRAY_BITS) * _enabled(run, assumed)
-    slow = sum(counts.counted["slow"].values())
+    slow = renaming_energy.accesses(counts)
     parts = register_file(run, assumed=assumed)
-    around = parts.around + parts.overhead
+    stage = renaming_energy.added(run, costs) if config.renames else {}
+    around = parts.around + parts.overhead - sum(stage.values())
     found = {"CMOS": word * (sum(counts.bank_reads) + sum(counts.bank_writes) - slow),
-             "TFET": word * TFET_ACCESS * slow, "around": around}
-    if config.renames:
-        bits = index_bits(config.rows)
-        registers = named(run)
-        values = counts.counted["renaming"]["values"]
-        found["renaming"] = ((registers.operands + registers.written + NAMED_REGISTERS * values)
-                             * costs.sram(config.rows, 1 + bits)
-                             + 2 * values * costs.sram(config.rows, bits))
+             "TFET": word * TFET_ACCESS * slow, "around": around, **stage}
     return {part: _SCALE * spent for part, spent in found.items()}
 
 

@@ -39,6 +39,9 @@ UNIT = "RenameStage"
 SETTINGS = ("issue_ports=1", "tfet_rows=56", "renaming=mem_ra")
 """Of the machine: renaming goes with one issue port only."""
 
+WITHOUT = ("tfet_rows=0", "renaming=off", "scheduler=lrr")
+"""Of the machine with whose register file the stage is compared; some schedulers need the stage."""
+
 KERNELS = ("vector_add", "hotspot", "bfs")
 """Whose activity is measured: few, much and divergent computation."""
 
@@ -190,9 +193,9 @@ class Stream:
         return {name: int(value) for name, value in {**seen, **outputs}.items() if name not in unknown}
 
     def register_file(self) -> float:
-        """The dynamic energy of its register file so far, pJ in a cycle, without the stage."""
-        whole = traces(self.name, self._size)
-        run = Run(self._config, collect(self.sm), values(*whole), toggling=toggling(*whole))
+        """The dynamic energy of its register file so far, pJ in a cycle, without the stage and with CMOS rows only."""
+        whole, config = traces(self.name, self._size), self._config.with_settings(list(WITHOUT))
+        run = Run(config, collect(self.sm), values(*whole), toggling=toggling(*whole))
         return register_file(run).total / max(self.sm.cycle, 1)
 
 

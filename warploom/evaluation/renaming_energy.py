@@ -1,0 +1,40 @@
+"""What slow rows save in the macros of the register file, and what a renaming stage adds ([TFET], section 5).
+
+An access of a TFET row takes as much as one of a CMOS row times the square of the ratio of supplies, whichever cycles
+it takes. The renaming stage looks up the table for each register of an instruction, and writes all of its copies for
+each new value; each new value takes a row from a list, and gives one back.
+"""
+
+from warploom.arch.interfaces import index_bits
+from warploom.evaluation.assumptions import FIGURES
+from warploom.evaluation.energy import Costs
+from warploom.evaluation.figures import Run
+from warploom.evaluation.named import named
+from warploom.evaluation.overhead import NAMED_REGISTERS
+from warploom.golden_model.statistics import Statistics
+
+SUPPLIES = FIGURES["hybrid"]["tfet_voltage"] / FIGURES["hybrid"]["cmos_voltage"]
+"""The supply of TFET rows, of that of CMOS rows."""
+
+TFET_ACCESS = SUPPLIES**2
+"""The energy of an access of a TFET row, of one of a CMOS row."""
+
+
+def accesses(counts: Statistics) -> int:
+    """Accesses of TFET rows."""
+    return sum(counts.counted["slow"].values())
+
+
+def macros(run: Run) -> float:
+    """The energy of the accesses of a run, of what they take if all rows are CMOS rows."""
+    counts = run.statistics
+    slow = accesses(counts) if run.config.tfet_rows else 0
+    return 1 - (1 - TFET_ACCESS) * slow / (sum(counts.bank_reads) + sum(counts.bank_writes)) if slow else 1.0
+
+
+def added(run: Run, costs: Costs) -> dict[str, float]:
+    """The energy that the stage adds, pJ."""
+    rows, bits = run.config.rows, index_bits(run.config.rows)
+    registers, values = named(run), run.statistics.counted["renaming"]["values"]
+    looked_up = registers.operands + registers.written + NAMED_REGISTERS * values
+    return {"renaming": looked_up * costs.sram(rows, 1 + bits) + 2 * values * costs.sram(rows, bits)}
