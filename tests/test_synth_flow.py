@@ -23,7 +23,7 @@ from warploom.arch.mechanisms.baseline import SETS_BY_PIPE
 from warploom.evaluation.simulations import Case, Simulated
 from warploom.rtl import shared, verilog
 from warploom.rtl.shared import share
-from warploom.synth import liberty
+from warploom.synth import flow, liberty
 from warploom.synth.combinations import Combination, combinations
 from warploom.synth.design import elaborate
 from warploom.synth.flow import glue_of, joined, linked, synthesise, synthesise_design
@@ -305,6 +305,13 @@ def test_a_unit_that_is_no_module_is_synthesised_by_itself() -> None:
 def test_unknown_unit_names_the_known_ones() -> None:
     with pytest.raises(ConfigError, match=r"sub_bnak: must be one of SubBank, Bank, "):
         synthesise(SmConfig.preset("small"), ["sub_bnak"], top="Bank")
+
+
+def test_a_slip_in_the_name_of_a_unit_is_found_before_elaboration(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names in small letters may be those of other modules, which only the design knows."""
+    monkeypatch.setattr(flow, "_elaborate", None)
+    with pytest.raises(ConfigError, match=r"unit = 'Colector': must be one of .*; nearest: Collector"):
+        synthesise(SmConfig.preset("small"), ["Colector"])
 
 
 def test_sram_area_and_energy_at_the_published_point() -> None:
