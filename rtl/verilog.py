@@ -71,6 +71,11 @@ write_verilog -sv -norename {options} unit.sv
 """RTLIL to SystemVerilog. Power-up contents are removed: they are undefined in hardware, and random in simulation."""
 
 
+def unknown(unit: str) -> ConfigError:
+    """The error for a unit that there is not."""
+    return ConfigError(f"unit = {unit!r}: must be one of {', '.join(UNITS)}{nearest(unit, UNITS)}")
+
+
 def create(config: SmConfig, unit: str, *, probe: bool = False) -> wiring.Component:
     """The component of a unit, with `probe` the one for benches.
 
@@ -78,7 +83,7 @@ def create(config: SmConfig, unit: str, *, probe: bool = False) -> wiring.Compon
     of a unit that has none.
     """
     if unit not in UNITS:
-        raise ConfigError(f"unit = {unit!r}: must be one of {', '.join(UNITS)}{nearest(unit, UNITS)}")
+        raise unknown(unit)
     config.check_hardware()
     for field, values in UNITS[unit].needs:
         if getattr(config, field) not in values:

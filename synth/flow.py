@@ -47,6 +47,9 @@ def synthesise(config: SmConfig, units: Sequence[str] | None = None, liberty: Pa
     library = cells.load(liberty)
     wanted = None if units is None else [module_name(unit) for unit in units]
     known = {module_name(unit): unit for unit in verilog.UNITS}
+    for unit in units or ():
+        if module_name(unit) not in known and not unit.islower():  # modules that are no units have small letters
+            raise verilog.unknown(unit)
 
     def make(folder: Path) -> str:
         design, shown = _elaborate(config, top, folder, flat=flat), wanted

@@ -66,6 +66,13 @@ def test_a_wrong_result_is_a_failure(monkeypatch: pytest.MonkeyPatch, capsys: py
     assert "a: 81 of 81 elements differ" in printed.err
 
 
+def test_launches_of_another_run_are_not_mixed_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "0-scale").mkdir()
+    assert main([*RUN, "--launches", str(tmp_path)]) == 1
+    assert f"--launches: {tmp_path} is not empty: name another folder" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["0-scale"]
+
+
 @pytest.mark.parametrize(("arguments", "message"), [
     ([*RUN, "--no-optimise"], "--no-optimise is for a single launch: write those of gaussian with --launches"),
     ([*RUN, "--virtual-registers"], "--virtual-registers is for a single launch"),

@@ -201,7 +201,8 @@ def _add_run(verbs: _Verbs) -> None:
     _add_gpu(run, "time all SMs of a GPU and the memory that they share")
     run.add_argument("--out", type=Path, metavar="DIR", help="write the output buffers to DIR/<name>.npy")
     run.add_argument("--launches", type=Path, metavar="DIR",
-                     help="write each launch of a program as a launch file, DIR/<number>-<kernel>/launch.toml")
+                     help="write each launch of a program as a launch file, DIR/<number>-<kernel>/launch.toml; DIR is "
+                          "new or empty")
     _add_blocks(run)
     _add_optimise(run)
     run.add_argument("--heap-base", type=_address, metavar="ADDRESS",

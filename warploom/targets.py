@@ -44,11 +44,14 @@ def check_made(options: argparse.Namespace, made: Iterable[Path]) -> None:
 
 
 def _check_launches(options: argparse.Namespace) -> None:
-    """Raise `ConfigError` for output in the folder of launch files, which have names of their own."""
+    """Raise `ConfigError` for output in the folder of launch files, which have names of their own, and for a folder
+    with the launches of another run, which would be among those of this one."""
     launches, out = (getattr(options, name, None) for name in ("launches", "out"))
     for option, path in [*_written(options), *([("--out", out)] if out else [])]:
         if launches and Path(os.path.realpath(path)).is_relative_to(os.path.realpath(launches)):
             raise ConfigError(f"{option}: {path} is in {launches}, the folder of --launches: name another one")
+    if launches and launches.is_dir() and any(launches.iterdir()):
+        raise ConfigError(f"--launches: {launches} is not empty: name another folder, or remove what is in it")
 
 
 def _written(options: argparse.Namespace) -> list[tuple[str, Path]]:
