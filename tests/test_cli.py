@@ -292,7 +292,7 @@ def test_a_result_that_is_not_as_expected_fails_after_everything_is_written(sum_
     ("old", "new", "message"),
     [
         ("value = 64", "value = 65", "vector_add.ptx:"),
-        ('type = "s32"', 'type = "s64"', "argument 3 is a scalar s64 of 8 bytes"),
+        ('type = "s32"', 'type = "s64"', "argument 4 is a scalar s64 of 8 bytes"),
         ('[[arguments]]\ntype = "s32"\nvalue = 64\n', "", "takes 4 arguments, the launch gives 3"),
         ("grid = 2", 'grid = 2\nentry = "add"', "vector_add.ptx"),
         ("block = 32", "block = 1024", "does not fit: small has room for"),

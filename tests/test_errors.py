@@ -148,7 +148,7 @@ FILES = {
     "recursion": ((".visible", ".func f() { call f, (); ret; }\n.visible"), "recursion is not supported: f -> f"),
     "struct": ((".param .u32 n", ".param .align 4 .b8 n[12]"), "the kernel's parameter n is .b8 of 12 bytes"),
     "smaller block promised": (("u32 n)", "u32 n)\n.maxntid 32, 1, 1"), "of 64 threads exceeds the limit of 32"),
-    "float parameter": ((".param .u32 n", ".param .f32 n"), "argument 1 is a scalar u32 of 4 bytes, the kernel's "
+    "float parameter": ((".param .u32 n", ".param .f32 n"), "argument 2 is a scalar u32 of 4 bytes, the kernel's "
                                                             "parameter n is .f32 of 4 bytes"),
 }
 
@@ -160,7 +160,7 @@ def test_a_file_that_is_wrong(fails_to_run, change, message):
 
 
 LAUNCHES = {
-    "float for a whole number": (('type = "u32"', 'type = "f32"'), "k: argument 1 is a scalar f32 of 4 bytes, the "
+    "float for a whole number": (('type = "u32"', 'type = "f32"'), "k: argument 2 is a scalar f32 of 4 bytes, the "
                                                                    "kernel's parameter n is .u32 of 4 bytes"),
     "too many arguments": (("[[arg", '[[arguments]]\ntype = "u32"\nvalue = 1\n[[arg'), "k takes 2 arguments"),
     "no such entry": (("grid", 'entry = "j"\ngrid'), "k.ptx: there is no entry 'j'; entries: k"),
@@ -195,7 +195,7 @@ def test_an_array_file_that_is_damaged(folder, fails_to_run, old):
     assert data.count(old.encode()) == 1
     (folder / "a.npy").write_bytes(data.replace(old.encode(), b"(" * len(old)))
     line = fails_to_run("", LAUNCH.replace('generator = { kind = "zeros" }', 'file = "a.npy"'))
-    assert line.startswith("k.toml: arguments 0: file: a.npy: not an .npy file of numbers: ")
+    assert line.startswith("k.toml: arguments 1: file: a.npy: not an .npy file of numbers: ")
 
 
 SHAPES = [(2**70,), (2**31, 2**31, 2**31), (-4,), (10**18,), (4, -16), ("x",), (1.5,), (None,), 7, ()]
@@ -206,14 +206,14 @@ def test_an_array_file_of_an_absurd_shape(fails_to_run, shape):
     header = repr({"descr": "<u4", "fortran_order": False, "shape": shape}).ljust(117) + "\n"
     Path("a.npy").write_bytes(b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header.encode() + bytes(256))
     line = fails_to_run("", LAUNCH.replace('generator = { kind = "zeros" }', 'file = "a.npy"'))
-    assert line.startswith("k.toml: arguments 0: file: a.npy")
+    assert line.startswith("k.toml: arguments 1: file: a.npy")
     assert len(line) < 400
 
 
 def test_arrays_are_bounded_together_and_before_they_are_made(fails_to_run, monkeypatch):
     monkeypatch.setattr("warploom.kernels.arrays.generate", lambda *_: pytest.fail("an array was made"))
     monkeypatch.setattr("warploom.kernels.arrays.MAX_TOTAL_BYTES", 255)
-    line = "k.toml: arguments 0: shape: [64] of uint32 makes the arrays of this file more than 0 MiB together"
+    line = "k.toml: arguments 1: shape: [64] of uint32 makes the arrays of this file more than 0 MiB together"
     assert fails_to_run() == f"{line}: use smaller ones"
 
 
@@ -222,7 +222,7 @@ def test_all_arrays_count(fails_to_run, monkeypatch):
     monkeypatch.setattr("warploom.kernels.arrays.MAX_TOTAL_BYTES", 3 * 256 - 1)
     symbol = '[[symbols]]\nname = "s"\nfile = "a.npy"\n'
     line = fails_to_run("", LAUNCH.replace("out = true", 'out = true\nexpect = "a.npy"') + symbol)
-    assert line.startswith("k.toml: symbols 0: file: a.npy makes the arrays of this file more than 0 MiB together")
+    assert line.startswith("k.toml: symbols 1: file: a.npy makes the arrays of this file more than 0 MiB together")
 
 
 @pytest.mark.parametrize("body", ["mov.u32 %{}, 1;", "bra {};", "call {}, ();", "{}.u32 %r1, %r2;", "mov.u32 %r1, {};"])

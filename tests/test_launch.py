@@ -41,8 +41,8 @@ def test_arrays_from_another_address_on():
         (Launch((0, 1, 1), (32, 1, 1), (POINTER, COUNT)), "grid = (0, 1, 1): every dimension must be at least 1"),
         (Launch((1, 1, 1), (65, 1, 1), (POINTER, COUNT)), "a block of 65 threads exceeds the limit of 64"),
         (Launch((1, 1, 1), (32, 1, 1), (POINTER,)), "takes 2 arguments, the launch gives 1"),
-        (Launch((1, 1, 1), (32, 1, 1), (POINTER, POINTER)), "argument 1 is a buffer of 8 bytes"),
-        (Launch((1, 1, 1), (32, 1, 1), (COUNT, COUNT)), "argument 0 is a scalar u32 of 4 bytes"),
+        (Launch((1, 1, 1), (32, 1, 1), (POINTER, POINTER)), "argument 2 is a buffer of 8 bytes"),
+        (Launch((1, 1, 1), (32, 1, 1), (COUNT, COUNT)), "argument 1 is a scalar u32 of 4 bytes"),
     ],
 )
 def test_misfits_are_named(launch, message):

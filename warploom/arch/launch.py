@@ -132,7 +132,7 @@ class Launch:
         if len(self.arguments) != len(program.parameters):
             raise LaunchError(f"{program.name} takes {len(program.parameters)} arguments, the launch gives "
                               f"{len(self.arguments)}")
-        for number, (argument, parameter) in enumerate(zip(self.arguments, program.parameters, strict=True)):
+        for number, (argument, parameter) in enumerate(zip(self.arguments, program.parameters, strict=True), 1):
             type_, size = ("u64", 8) if isinstance(argument, Buffer) else (argument.type, len(argument.data))
             given = "a buffer" if isinstance(argument, Buffer) else f"a scalar {argument.type}"
             if size != parameter.size or {type_[0], parameter.type[0]} in ({"f", "s"}, {"f", "u"}):

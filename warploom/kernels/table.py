@@ -10,7 +10,7 @@ _REQUIRED: Any = object()
 
 
 class Table:
-    """A TOML table of `file`; `place` says which (``"argument 2: "``, empty for the top level).
+    """A TOML table of `file`; `place` says which (``"arguments 2: "``, empty for the top level).
 
     Every reader takes a key out of the table, checks its type, and returns the default if the key is absent; a key
     without default is required. `finish` reports keys that were not read.
@@ -68,9 +68,9 @@ class Table:
         return values if values is default else Table(self.file, f"{self.place}{key}: ", values)
 
     def tables(self, key: str) -> "list[Table]":
-        """The tables of an array of tables, numbered from 0; none if the key is absent."""
+        """The tables of an array of tables, numbered from 1; none if the key is absent."""
         values = self._take(key, [], f"given as [[{key}]] tables", lambda v: isinstance(v, list))
-        return [Table(self.file, f"{key} {number}: ", entry) for number, entry in enumerate(values)]
+        return [Table(self.file, f"{key} {number}: ", entry) for number, entry in enumerate(values, 1)]
 
     def finish(self) -> None:
         """Raise `LaunchError` if a key was not read."""
