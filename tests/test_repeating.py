@@ -2,12 +2,16 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from warploom.arch.config import SmConfig
-from warploom.arch.gpu import GpuConfig
+from warploom.arch.config import PARAMETERS, SmConfig
+from warploom.arch.errors import ConfigError
+from warploom.arch.gpu import GPU_PARAMETERS, GpuConfig, Machine
+from warploom.arch.parameters import Parameter
+from warploom.arch.pipes import PIPE_PARAMETERS
 from warploom.cli import main
 from warploom.evaluation import affine, bypassing, calibration, coalescing, gating, placement, repeating, simulations
 from warploom.evaluation.figures import Figure, Run, Series
@@ -42,6 +46,49 @@ def test_a_preset_of_the_user(tmp_path: Path) -> None:
     mine.write_text('name = "mine"\nwarps = 16\n')
     config = SmConfig.preset(str(mine)).with_settings(["banks=2", "rows=512"])
     assert repeating.options(config, str(mine)) == ["--preset", str(mine), "--set", "banks=2", "--set", "rows=512"]
+
+
+def again(machine: Machine) -> Machine:
+    """The machine that the options of one choose."""
+    base, preset, *settings = repeating.options(machine, "another")
+    kind = {"--preset": SmConfig, "--gpu": GpuConfig}[base]
+    assert settings[::2] == ["--set"] * (len(settings) // 2)
+    return kind.preset(preset).with_settings(settings[1::2])
+
+
+NEEDED = {
+    "alignment": ["coalescing=on"], "transient": ["bypass=bow_hints"], "dispatch_delay": ["bypass=bow_wr"],
+    "tfet_rows": ["issue_ports=1"], "renaming": ["issue_ports=1"], "slices": ["channels=2"],
+    "sfu.dispatch_port": ["mem.dispatch_port=2"]}
+"""Settings that must come before another value of a field."""
+
+
+def changed(name: str, parameter: Parameter) -> Machine | None:
+    """A machine with another value of a field, if there is one."""
+    values = list(parameter.choices or (parameter.low, parameter.low + 1, parameter.high, 2, 3, 4, 8, 12, 16, 64))
+    for base in (FERMI, GTX480, GpuConfig.preset("k20x")):
+        for value in values:
+            with suppress(ConfigError):
+                before = base.with_settings(NEEDED.get(name, []))
+                if (found := base.with_settings([*NEEDED.get(name, []), f"{name}={value}"])) != before:
+                    return found
+    return None
+
+
+@pytest.mark.parametrize(("name", "parameter"), [
+    *((name, one) for name, one in PARAMETERS.items() if name != "pipes"), *GPU_PARAMETERS.items(),
+    *((f"sfu.{name}", one) for name, one in PIPE_PARAMETERS.items() if name not in ("classes", "result_queue"))])
+def test_every_field_that_differs(name: str, parameter: Parameter) -> None:
+    found = changed(name, parameter)
+    assert found is not None and again(found) == found
+
+
+@pytest.mark.parametrize("settings", [
+    ["timing.sfu=[9, 9]"], ["sp1.classes.fp_add=[5, 1]"], ["sp0.result_queue=3"], ["sfu.name=special"],
+    ["sfu.copy=second"], ["sfu.copy=second", 'second.classes={dp_add = [8, 8]}', "banks=8", "second.lanes=16"]])
+def test_other_pipes_and_classes(settings: list[str]) -> None:
+    machine = FERMI.with_settings(settings)
+    assert machine != FERMI and again(machine) == machine
 
 
 GPU = GpuConfig.preset("k20x").with_settings(["sms=2", "network=mesh", "scheduler=gto", "sp0.lanes=16"])
