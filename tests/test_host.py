@@ -21,7 +21,7 @@ from warploom.golden_model.statistics import Statistics, total
 from warploom.host.arguments import encode
 from warploom.host.gpu import Gpu
 from warploom.host.module import Kernel
-from warploom.kernels.launchfile import LaunchFile, load
+from warploom.kernels.launchfile import LaunchFile, Options, load
 from warploom.running import run
 from warploom.tb import lockstep
 from warploom.tb.lockstep import LockstepError
@@ -444,6 +444,28 @@ def test_launch_files_that_cannot_be_written(tmp_path: Path) -> None:
     x = gpu.zeros(32, np.float32)
     with pytest.raises(LaunchError, match=r"launch_files: .*file.*: Not a directory: make room, or choose another"):
         gpu.module(PTX)["vector_add"][1, 32](x, x, x, 32)
+
+
+def test_modules_with_fewer_registers(gpu: Gpu) -> None:
+    """Other values are in local memory: the result is the same."""
+    whole, few = gpu.module(PTX)["vector_add"], gpu.module(PTX, max_registers=4)["vector_add"]
+    assert few.program.registers == 4 < whole.program.registers
+    a = gpu.array(ONES)
+    few[1, 32](a, a, a, 32)
+    assert (a.numpy() == 2).all()
+    for wrong in (0, 256, 6.0, True):
+        with pytest.raises(LaunchError, match=r"max_registers=.*: must be a whole number from 1 to 255"):
+            gpu.module(PTX, max_registers=wrong)  # type: ignore[arg-type]
+
+
+def test_hardware_executes_the_module_with_fewer_registers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    given = []
+    monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path))
+    monkeypatch.setattr(lockstep, "lockstep", lambda _config, file, _seed, **_: given.append(file.options))
+    gpu = Gpu("small", rtl=True)
+    a = gpu.array(ONES)
+    gpu.module(PTX, max_registers=4)["vector_add"][1, 32](a, a, a, 32)
+    assert given == [Options(max_registers=4)]
 
 
 @pytest.mark.rtl

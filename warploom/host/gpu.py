@@ -9,6 +9,7 @@ import numpy as np
 from warploom.arch.config import DEFAULT_PRESET, SmConfig
 from warploom.arch.errors import ConfigError, LaunchError, shown
 from warploom.arch.gpu import GpuConfig
+from warploom.arch.isa import GENERAL_REGISTERS
 from warploom.arch.launch import DEFAULT_LIMIT, Launch
 from warploom.arch.layout import check_fits
 from warploom.arch.memory_map import HEAP_BASE, after
@@ -105,12 +106,16 @@ class Gpu:
         """An array of zeros in global memory. Raises `LaunchError`."""
         return self._memory.zeros(shape, dtype, name)
 
-    def module(self, path: str | Path) -> Module:
-        """A PTX file, whose kernels and variables have this GPU's memory. Raises `PtxError`, and `LaunchError` for what
-        is no path."""
+    def module(self, path: str | Path, max_registers: int = GENERAL_REGISTERS) -> Module:
+        """A PTX file, whose kernels and variables have this GPU's memory, compiled for threads of at most so many
+        registers (CU_JIT_MAX_REGISTERS). Raises `PtxError`, and `LaunchError` for what is no path or no number."""
         if not isinstance(path, str | Path):
             raise LaunchError(f"module({shown(path)}): must be the path of a PTX file")
-        return Module(self, Path(path))
+        if (not isinstance(max_registers, int) or isinstance(max_registers, bool)
+                or not 1 <= max_registers <= GENERAL_REGISTERS):
+            raise LaunchError(f"module(max_registers={shown(max_registers)}): must be a whole number from 1 to "
+                              f"{GENERAL_REGISTERS}")
+        return Module(self, Path(path), max_registers)
 
     @property
     def statistics(self) -> Statistics:
@@ -170,7 +175,7 @@ class Gpu:
         if self._hardware is None:
             return timed, None
         cycles = None if timed is None else timed.cycles
-        return timed, self._hardware.compare(module.text, traced.program.name, traced.launch, cycles)
+        return timed, self._hardware.compare(module, traced.program.name, traced.launch, cycles)
 
     def _launch(self, kernel: Kernel, geometry: Geometry, arguments: Sequence[Value]) -> Launch:
         """The launch with all of this GPU's memory."""

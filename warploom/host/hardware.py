@@ -7,10 +7,11 @@ from warploom import store
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
 from warploom.arch.launch import Launch
-from warploom.kernels.launchfile import load
+from warploom.kernels.launchfile import Options, load
 from warploom.kernels.launchwriter import save
 
 if TYPE_CHECKING:
+    from warploom.host.module import Module
     from warploom.tb.lockstep import Lockstep
 
 
@@ -26,16 +27,17 @@ class Hardware:
     def __post_init__(self) -> None:
         self.config.check_hardware()
 
-    def compare(self, ptx: str, entry: str, launch: Launch, cycles: int | None) -> "Lockstep":
-        """Run a launch, which is written as a launch file for the simulator's process; the file stays after a
-        difference. `cycles` is the number that it must take.
+    def compare(self, module: "Module", entry: str, launch: Launch, cycles: int | None) -> "Lockstep":
+        """Run a launch of a kernel of a module. It is written as a launch file for the simulator's process, which stays
+        after a difference. `cycles` is the number that it must take.
 
         Raises `warploom.tb.lockstep.LockstepError` if hardware and model differ, and `ToolError`."""
         from warploom.tb.lockstep import lockstep  # noqa: PLC0415  (the model needs no simulator)
         from warploom.tb.runner import BenchError  # noqa: PLC0415
 
         with store.run_folder(f"launch-{entry}") as folder:
-            file = load(save(folder / "launch", ptx, entry, launch))
+            file = load(save(folder / "launch", module.text, entry, launch))
+            file = file.changed(Options(max_registers=module.max_registers))
             try:
                 return lockstep(self.config, file, self.seed, cycles=cycles, replay=self.replay)
             except BenchError as error:  # the simulator itself

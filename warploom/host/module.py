@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from warploom.arch.errors import LaunchError, listed, nearest, shown
+from warploom.arch.isa import GENERAL_REGISTERS
 from warploom.arch.launch import Buffer, Locality
 from warploom.arch.program import Program
 from warploom.compiler.compile import compile_ptx, read_ptx
@@ -32,11 +33,12 @@ Extents = int | tuple[int, ...] | list[int]
 class Module:
     """A PTX file on a `Gpu`. Its variables keep their contents from launch to launch.
 
-    `entries` are the names of its kernels. Raises `PtxError`.
+    `entries` are the names of its kernels. Threads have at most `max_registers` registers, and other values are in
+    local memory. Raises `PtxError`.
     """
 
-    def __init__(self, gpu: Gpu, path: Path) -> None:
-        self._gpu, self.path, self.text = gpu, path, read_ptx(path)
+    def __init__(self, gpu: Gpu, path: Path, max_registers: int = GENERAL_REGISTERS) -> None:
+        self._gpu, self.path, self.text, self.max_registers = gpu, path, read_ptx(path), max_registers
         declared = parse(excerpt(self.text, ""), str(path))
         self.entries = tuple(function.name for function in declared.functions if function.is_entry)
         self._declared = {variable.name: variable for variable in declared.variables
@@ -48,7 +50,7 @@ class Module:
         if entry not in self.entries:
             raise LaunchError(f"{self.path}: no kernel {shown(entry)}; it has {listed(self.entries) or 'none'}"
                               f"{nearest(str(entry), self.entries)}")
-        return Kernel(self._gpu, self, _compiled(self.text, str(self.path), entry))
+        return Kernel(self._gpu, self, _compiled(self.text, str(self.path), entry, self.max_registers))
 
     def set(self, name: str, value: np.ndarray | np.generic) -> None:
         """Set a `.global` or `.const` variable from its first byte on (cudaMemcpyToSymbol). Raises `LaunchError`."""
@@ -135,9 +137,9 @@ class Configured:
 
 
 @lru_cache(maxsize=256)
-def _compiled(text: str, file: str, entry: str) -> Program:
+def _compiled(text: str, file: str, entry: str, max_registers: int) -> Program:
     """A compiled kernel: once for all GPUs of this process."""
-    return compile_ptx(text, file, entry)
+    return compile_ptx(text, file, entry, max_registers)
 
 
 def _three(kernel: str, what: str, extents: Extents) -> tuple[int, int, int]:
