@@ -114,7 +114,7 @@ def _waits_for_ready(unit: Any, m: Module) -> None:
 
 def _shared_loads(bug: str, rewire: Rewire) -> Mutant:
     def made(config: SmConfig) -> wiring.Component:
-        return Tampered(SharedLoads(probe=True), rewire)
+        return Tampered(SharedLoads(second=True, probe=True), rewire)
 
     return Mutant("SharedLoads", "warploom.tb.fg_simt.test_shared_loads", bug, made)
 
@@ -143,6 +143,7 @@ MUTANTS = (
     _shared_loads("keeps a word that is filled while all become invalid",
                   lambda o, m: {"invalidate": o.invalidate & ~o.fill}),
     _shared_loads("hits any word", lambda o, m: {"hit": Const(1)}),
+    _shared_loads("looks up one word twice", lambda o, m: {"second_number": o.number}),
     _fetch("disowns one too many", _owns_what_comes),
     _fetch("keeps what comes in the cycle of a redirect", _drops_too_late),
     _fetch("goes on after a stop", _goes_on),
