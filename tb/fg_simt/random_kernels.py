@@ -2,14 +2,17 @@
 
 import random
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 
 from warploom.arch.encoding import encode, encode_program
-from warploom.arch.fg_simt.code import ATOMICS, KERNEL, SPECIALS, UNGUARDED
+from warploom.arch.fg_simt.code import ATOMICS, KERNEL, UNGUARDED
 from warploom.arch.fg_simt.image import CODE, CONSTANTS, HOST, LOCAL, PARAMETERS, SHARED, Image, LaunchBlock, Segment
 from warploom.arch.fg_simt.image import lines as whole_lines
+from warploom.arch.fg_simt.sizes import LATENCY
 from warploom.arch.isa import MODIFIERS, PT, RZ, Instruction, Op
-from warploom.arch.modifiers import Access, Cond, DType, Space, Special, Vote
+from warploom.arch.modifiers import MODIFIER_KINDS, Access, Cond, DType, Space, Special, Vote
+from warploom.rtl.fg_simt.decode import legal_values
 
 BYTES, LOCAL_BYTES = 1024, 32
 """Of buffer, parameters, constants and shared memory, and of the local memory of a thread."""
@@ -128,7 +131,8 @@ def _special(rng: random.Random, made: dict[str, object], op: Op) -> Instruction
         made["pdst"] = rng.randrange(8)
     if op not in (Op.ST, Op.RED, Op.ISETP, Op.FSETP, Op.PLOP3, Op.BRA, Op.BAR, Op.EXIT, Op.TRAP):
         made["dst"] = rng.choice((RZ, *range(FREE)))
-    made |= {name: rng.random() < 0.5 for name in ("signed", "high", "right", "wrap") if name in MODIFIERS.get(op, ())}
+    if op in LATENCY:
+        made |= {name: rng.choice(values) for name, values in _modifiers(op).items()}
     if op is Op.SHF:
         made["signed"] = made["signed"] and made["right"]
     if op is Op.BRA:
@@ -136,16 +140,17 @@ def _special(rng: random.Random, made: dict[str, object], op: Op) -> Instruction
     elif op is Op.VOTE:
         made |= {"imm": rng.choice((0xFFFFFFFF, rng.getrandbits(32))), "imm_slot": 0, "param": False,
                  "vote": rng.choice((Vote.ALL, Vote.ANY, Vote.UNI, Vote.BALLOT)), "sync": rng.random() < 0.2}
-    elif op is Op.S2R:
-        made["special"] = rng.choice(sorted(SPECIALS))
     elif op is Op.PLOP3:
-        made |= {"src": tuple(rng.choice((RZ, *range(9))) for _ in range(3)), "lut": rng.getrandbits(8)}
-    elif op is Op.CVT:
-        made |= {name: rng.choice((DType.U8, DType.S16, DType.U32, DType.S32, DType.F32))
-                 for name in ("dst_type", "src_type")}
+        made["src"] = tuple(rng.choice((RZ, *range(9))) for _ in range(3))
     elif op in (Op.LD, Op.ST, Op.ATOM, Op.RED):
         _access(rng, made, op)
     return Instruction(**made)  # type: ignore[arg-type]  # names are the fields'
+
+
+@cache
+def _modifiers(op: Op) -> dict[str, Sequence[int]]:
+    """The values of each modifier of an operation."""
+    return {name: legal_values(op).get(name, range(1 << MODIFIER_KINDS[name].bits)) for name in MODIFIERS.get(op, ())}
 
 
 def _access(rng: random.Random, made: dict[str, object], op: Op) -> None:
