@@ -35,7 +35,7 @@ from warploom.rtl.interfaces import (
 from warploom.rtl.lane_control import CONTROL, DECODING
 from warploom.rtl.multiply import DIGIT, DIGITS, booth_digits, compress, partial_products
 from warploom.rtl.operands.compact_slots import CompactSlots
-from warploom.rtl.shared import NUMBERED, share
+from warploom.rtl.shared import NUMBERED, port_signals, share
 from warploom.rtl.subbank import SubBank
 
 SMALL = SmConfig.preset("small")
@@ -233,6 +233,14 @@ class Folded(wiring.Component):
 def test_what_is_too_large(unit: str, settings: list[str], message: str) -> None:
     with pytest.raises(ConfigError, match=f"^{message}, and Amaranth numbers at most 65,53[26]: use a smaller machine"):
         verilog.to_rtlil(verilog.create(SMALL.with_settings(settings), unit), "banks")
+
+
+@pytest.mark.parametrize("kind", [Crossbar, SlicedCrossbar])
+def test_operands_of_64_collectors_are_64_ports(kind: type[wiring.Component]) -> None:
+    """In one port they have as many bits as Amaranth can number in a signal, and it cannot be connected."""
+    crossbar = kind(banks=1, collectors=64)
+    widths = [len(signal) for port, _, signal in port_signals(crossbar) if port.startswith("operand")]
+    assert widths == [tables.WARP_BITS] * 64
 
 
 @pytest.mark.parametrize(("bits", "modules"), [(NUMBERED, 2), (NUMBERED + 1, 3)])
