@@ -22,6 +22,7 @@ from warploom.golden_model.functional.executor import Stream
 from warploom.golden_model.gpu.core import Core
 from warploom.golden_model.gpu.packets import Kind
 from warploom.golden_model.gpu.simulate import GpuRun, simulate_gpu
+from warploom.golden_model.gpu.statistics import in_sequence
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.sm import Sm
 from warploom.host.gpu import Gpu
@@ -113,6 +114,20 @@ def test_what_transactions_wait_for(name: str, setting: str, cause: str) -> None
     found, none = (sum(on_gpu(name, "k20x", "sms=2", "mshrs=32", *some).statistics.waits[cause])
                    for some in ([setting], ["mshrs=1024", "mshr_merges=64", "packet_queue=1024"]))
     assert found > none == 0
+
+
+def test_writes_after_the_last_answer_take_time_too() -> None:
+    """32 stores are answered at once, and written to DRAM behind each other, 128 cycles each: its bus is never idle
+    for long, and never busy for more than the time."""
+    store = Instruction(op=Op.ST, access=Access.B32, space=Space.GLOBAL)
+    gpu = GpuConfig().with_settings(["sms=1", "slices=1", "channels=1", "l2_write=through", "dram_bytes=1"])
+    found = simulate_gpu(gpu, trace_of([store] * 32, warps=1, per_block=1)).statistics
+    assert found.dram_seconds > found.seconds == found.run_cycles / 732e6
+    assert 0.9 < found.bus_utilisation <= 1
+    assert found.bytes_per_second == pytest.approx(found.bus_utilisation * gpu.dram_mhz * 10**6)
+    assert in_sequence([found, found]).bus_utilisation == found.bus_utilisation
+    read = on_gpu("vector_add", "k20x", "sms=2").statistics
+    assert read.dram_seconds == read.seconds
 
 
 def test_no_progress_is_an_error() -> None:

@@ -38,12 +38,13 @@ class Bank:
 
 @dataclass
 class DramCounts:
-    """Commands, and cycles in which the data bus moves data."""
+    """Commands, cycles in which the data bus moves data, and the cycle from which on it has moved the last of it."""
 
     reads: int = 0
     writes: int = 0
     activates: int = 0
     data_cycles: int = 0
+    data_end: int = 0
 
 
 class DramChannel(Unit):
@@ -150,6 +151,7 @@ class DramChannel(Unit):
         end = now + latency + self._burst
         self._bus_free, self._bus_writes = end, access.writes
         self.counts.data_cycles += self._burst
+        self.counts.data_end = end
         bank.column_at = now + self._burst
         bank.precharge_at = max(bank.precharge_at,
                                 end + config.write_recovery if access.writes else now + self._burst)

@@ -22,12 +22,14 @@ class GpuStatistics:
     cycles). `entries` are MSHRs that were taken, `duplicates` those for whose line another SM had taken one at most
     2,000 cycles before; `loads_per_entry` (from 1 on) and `latencies` (from look-up to arrival, in buckets of
     `latency_bucket` cycles) are histograms of entries. L2 and DRAM by slice and by channel; `data_cycles` are cycles of
-    a channel's clock in which its bus moves data. `seconds` are the cycles of the whole run in time.
+    a channel's clock in which its bus moves data. `seconds` are the cycles of the whole run in time. `dram_seconds` are
+    longer if DRAM still writes then, after the last answer: they end with its last data.
     """
 
     gpu: str
     run_cycles: int  # of the SMs' clock, until all have finished and every request is answered
     seconds: float
+    dram_seconds: float
     cycles: list[int]
     warp_instructions: list[int]
     waits: dict[str, list[int]]
@@ -67,13 +69,13 @@ class GpuStatistics:
 
     @property
     def bytes_per_second(self) -> float:
-        """What DRAM moved in the whole run."""
-        return (sum(self.dram_reads) + sum(self.dram_writes)) * self.line_bytes / self.seconds
+        """What DRAM moved, by second of `dram_seconds`."""
+        return (sum(self.dram_reads) + sum(self.dram_writes)) * self.line_bytes / self.dram_seconds
 
     @property
     def bus_utilisation(self) -> float:
-        """Share of the time in which the buses of DRAM moved data."""
-        return sum(self.dram_data_cycles) / (self.seconds * self.dram_mhz * 10**6 * len(self.dram_data_cycles))
+        """Share of `dram_seconds` in which the buses of DRAM moved data."""
+        return sum(self.dram_data_cycles) / (self.dram_seconds * self.dram_mhz * 10**6 * len(self.dram_data_cycles))
 
     @property
     def mean_latency(self) -> float:
@@ -92,8 +94,11 @@ def collect_gpu(
     """The statistics of a finished GPU, which took so many cycles of its SMs."""
     config = memory.config
     slices, channels = [slice_.counts for slice_ in memory.slices], [channel.counts for channel in memory.channels]
+    seconds = cycles / (config.core_mhz * 10**6)
+    dram_end = max(counts.data_end for counts in channels) / (config.dram_mhz * 10**6)
     return GpuStatistics(
-        gpu=config.name, run_cycles=cycles, seconds=cycles / (config.core_mhz * 10**6), cycles=[sm.cycle for sm in sms],
+        gpu=config.name, run_cycles=cycles, seconds=seconds, dram_seconds=max(seconds, dram_end),
+        cycles=[sm.cycle for sm in sms],
         warp_instructions=[sm.front_end.residency.counts.warp_instructions for sm in sms],
         waits={str(cause): [unit.waits[cause] for unit in units] for cause in units[0].waits},
         mshr_cycles=[unit.l1.occupied for unit in units], mshrs=config.sm.mshrs, entries=duplicates.taken,
