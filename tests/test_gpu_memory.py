@@ -170,6 +170,16 @@ def test_open_rows_come_first() -> None:
     assert times == [29, 29 + 4, active + 12 + 29]
 
 
+def test_the_window_of_reordering_is_the_queue_and_the_latency() -> None:
+    """The same three: in one place nothing overtakes, in 1 + 2 places the third one does."""
+    rows = (0, Kind.READ, 0), (0, Kind.READ, 16), (0, Kind.READ, 1)
+    of_one, of_three = (dram_times(*rows, settings=("dram_queue=1", f"controller_latency={cycles}"))
+                        for cycles in (0, 2))
+    active, precharge = 28, 12
+    assert of_one == [29, active + precharge + 29, 2 * (active + precharge) + 29]
+    assert of_three == [2 + 29, 2 + 29 + 4, 2 + active + precharge + 29]
+
+
 def test_the_limits_between_commands() -> None:
     """tRRD between activates of two banks; the bus turns after a write; tWR before the precharge. Writes go through,
     and reads are sent a cycle after them."""

@@ -84,7 +84,7 @@ class GpuConfig:
     l2_sets: int = number(64, L2, "sets of a slice", (1, 65536), _TABLE_4_1, is_power=True)
     l2_ways: int = number(16, L2, "ways of a set", (1, 64), _TABLE_4_1)
     l2_latency: int = number(100, L2, "from a request's arrival to its look-up", (1, 10000), OURS, unit="cycles")
-    l2_queue: int = number(8, L2, "requests that wait for their look-up in a slice", (1, 1024), OURS)
+    l2_queue: int = number(8, L2, "requests in a slice, beside one for each cycle of l2_latency", (1, 1024), OURS)
     l2_mshrs: int = number(128, L2, "lines that a slice may miss at once", (1, 1024), OURS)
     l2_merges: int = number(8, L2, "requests that wait for one line", (1, 64), OURS)
     l2_write: WritePolicy = choice(_WRITES)
@@ -98,7 +98,9 @@ class GpuConfig:
     dram_banks: int = number(16, DRAM, "banks of a channel", (1, 64), GTX_480, is_power=True)
     row_bytes: int = number(2048, DRAM, "a row, as long as the row buffer", (32, 1 << 20), OURS, unit="bytes",
                             is_power=True)
-    dram_queue: int = number(16, DRAM, "accesses of each slice that wait for their commands", (1, 1024), OURS)
+    dram_queue: int = number(
+        16, DRAM, "accesses of a slice at its channel, beside one for each cycle of controller_latency", (1, 1024),
+        OURS)
     controller_latency: int = number(
         145, DRAM, "from a slice to the commands", (0, 10000), OURS, unit="cycles")
     row_activate: int = number(12, DRAM, "tRCD: from activate to column", (1, 1000), GTX_480, unit="cycles")
