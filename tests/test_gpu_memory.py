@@ -34,6 +34,7 @@ def row(config: GpuConfig, number: int) -> int:
 @pytest.mark.sample(3)
 @pytest.mark.parametrize(("preset", "settings"), [
     *((preset, []) for preset in gpu_presets()), ("k20x", ["channel_bytes=8"]), ("fermi", ["channel_bytes=64"]),
+    ("k20x", ["sms=2", "slices=1", "channels=1", "l2_mhz=100", "l2_latency=10"]),
     ("k20x", ["network=mesh", "channels=3", "hop_latency=2"]),
 ], ids=lambda value: value if isinstance(value, str) else " ".join(value))
 def test_streams_reach_the_configured_peak(preset: str, settings: list[str]) -> None:

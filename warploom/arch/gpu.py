@@ -161,11 +161,12 @@ class GpuConfig:
 
     @property
     def peak_bytes_per_second(self) -> int:
-        """What streams of reads can reach at most: the least of what all channels of DRAM, and the ends of the reply
-        network at the slices and at the SMs, carry of data."""
+        """What streams of reads can reach at most: the least of what all channels of DRAM, the slices with a line a
+        cycle, and the ends of the reply network at the slices and at the SMs, carry of data."""
         line, flits = self.line_bytes, self.flits(self.line_bytes)
         dram = self.channels * self.dram_mhz * 10**6 * line // self.burst
-        return min(dram, *(ends * self.network_mhz * 10**6 * line // flits for ends in (self.slices, self.sms)))
+        l2 = self.slices * self.l2_mhz * 10**6 * line
+        return min(dram, l2, *(ends * self.network_mhz * 10**6 * line // flits for ends in (self.slices, self.sms)))
 
     # ------------------------------------------------------------------ places
 
