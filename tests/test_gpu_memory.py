@@ -10,6 +10,7 @@ from gpu_traffic import Wanted, latencies, run
 
 from warploom.arch.gpu import GpuConfig, gpu_presets
 from warploom.golden_model.gpu.clocks import Events, clocks
+from warploom.golden_model.gpu.dram import DramChannel
 from warploom.golden_model.gpu.packets import Kind
 
 ONE_CLOCK = ["core_mhz=1000", "network_mhz=1000", "l2_mhz=1000", "dram_mhz=1000"]
@@ -179,6 +180,23 @@ def test_the_window_of_reordering_is_the_queue_and_the_latency() -> None:
     active, precharge = 28, 12
     assert of_one == [29, active + precharge + 29, 2 * (active + precharge) + 29]
     assert of_three == [2 + 29, 2 + 29 + 4, 2 + active + precharge + 29]
+
+
+@pytest.mark.parametrize(("before", "served"), [
+    ([], [0, 17]), ([1, 16], [1, 16, 0, 17]), ([16, 1], [16, 1, 17, 0]),
+])
+def test_accesses_of_a_slice_in_one_cycle(before: list[int], served: list[int]) -> None:
+    """The one to the bank that has been waited for without a break is older; else the one that was sent first. Lines 0
+    and 1 are in bank 0, 16 and 17 in bank 1; 0 and 17 come together, later than the others."""
+    config = gpu("slices=1", "channels=1", "dram_banks=2", "controller_latency=0", "activate_interval=1")
+    events, read = Events(), list[int]()
+    channel = DramChannel(config, events, *clocks([1]))
+    channel.sources = [(channel, lambda tick, line: read.append(line))]
+    for tick, lines in [(0, before), (4, [0, 17])]:
+        for line in lines:
+            channel.put(tick, 0, line, writes=False)
+    events.run()
+    assert read == served
 
 
 def test_the_limits_between_commands() -> None:
