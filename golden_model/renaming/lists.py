@@ -1,7 +1,7 @@
 """`Lists`: the free rows of each bank, by kind (docs/contract/renaming.md, *What is where*; [TFET], section 4.1.2)."""
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 
 from warploom.arch.config import SmConfig
@@ -53,14 +53,15 @@ class Lists:
         self.changes(kind, -1)
         self._changed = self._cycle
 
-    def rows(self, bank: int) -> list[int]:
+    def rows(self, bank: int) -> set[int]:
         """The rows in both lists of a bank, shown or not, and the never used ones."""
-        return [row for found in self._lists[bank] for row in found.rows()]
+        cmos, tfet = self._lists[bank]
+        return cmos.free | tfet.free
 
     @property
     def tfet_free(self) -> int:
         """The number of TFET rows in all lists."""
-        return sum(of_bank[Kind.TFET].count for of_bank in self._lists)
+        return sum(len(of_bank[Kind.TFET].free) for of_bank in self._lists)
 
     @property
     def quiet(self) -> bool:
@@ -73,15 +74,16 @@ class Lists:
 
     def observe(self) -> Sequence[int]:
         """The number of rows that each list has given and not got back."""
-        return [found.size - found.count for of_bank in self._lists for found in of_bank]
+        return [found.size - len(found.free) for of_bank in self._lists for found in of_bank]
 
 
 class _List:
     """Never used rows, `first` to before `end`; then released ones, in a queue for each side, each with the cycle from
-    which on it can be taken. `count` is the number of all."""
+    which on it can be taken. `free` are all of them."""
 
     def __init__(self, first: int, end: int) -> None:
-        self.size = self.count = end - first
+        self.size = end - first
+        self.free = set(range(first, end))
         self._unused, self._end = first, end
         self._queues: tuple[deque[tuple[int, int]], ...] = (deque(), deque())
 
@@ -97,22 +99,18 @@ class _List:
         return None if queue is None else queue[0][1]
 
     def take(self, cycle: int) -> None:
-        if self._unused < self._end:
+        row = self._unused
+        if row < self._end:
             self._unused += 1
         else:
             queue = self._queue(cycle)
             assert queue is not None, "a row is taken from an empty list"
-            queue.popleft()
-        self.count -= 1
+            _, row = queue.popleft()
+        self.free.remove(row)
 
     def release(self, row: int, side: int, cycle: int) -> None:
-        assert not any(free == row for free in self.rows()), f"row {row} is released, and free already"
+        assert row not in self.free, f"row {row} is released, and free already"
         queue = self._queues[side]
         assert not queue or queue[-1][0] < cycle, "two rows are released into a queue in one cycle"
         queue.append((cycle, row))
-        self.count += 1
-
-    def rows(self) -> Iterator[int]:
-        yield from range(self._unused, self._end)
-        for queue in self._queues:
-            yield from (row for _, row in queue)
+        self.free.add(row)
