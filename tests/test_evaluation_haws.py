@@ -1,6 +1,7 @@
 """The evaluation of hints for order: machines, groups, quantities by hand, and the command."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from warploom.evaluation.hinted_code import HintedCode, hinted_code
 from warploom.evaluation.simulations import Case, _decode, _run
 from warploom.evaluation.study import Study, Wanted
 from warploom.evaluation.workloads import traces
+from warploom.golden_model.statistics import scaled
 from warploom.kernels.library import kernel
 from warploom.programs.library import program
 
@@ -74,6 +76,9 @@ def test_every_cycle_of_the_schedulers_has_a_kind() -> None:
     copies, ended = (haws_bars.hinted(part, run) for part in ("copies", "ended_divergence"))
     issues = run.statistics.warp_instructions + copies + ended
     assert haws_bars.issued(run) == pytest.approx(100 * issues / haws_bars.scheduler_cycles(run))
+    sampled = replace(run, statistics=scaled(run.statistics, 2))
+    with pytest.raises(AssertionError, match="a run of all blocks"):
+        haws_bars.scheduler_cycles(sampled)
 
 
 def test_what_issues_in_hint_mode() -> None:

@@ -21,8 +21,10 @@ and none for anything shorter; they wait for other things; it has none."""
 
 
 def scheduler_cycles(run: Run) -> int:
-    """Cycles of all schedulers of all SMs, each until its SM has finished."""
+    """Cycles of all schedulers of all SMs, each until its SM has finished. For a sample they are not known: its
+    statistics are scaled to all blocks, and what the GPU did is not."""
     assert run.memory is not None, "a run of a GPU"
+    assert run.statistics.warp_instructions == sum(run.memory.warp_instructions), "a run of all blocks"
     interval = run.config.front_end_interval
     return sum(-(-cycles // interval) for cycles in run.memory.cycles) * run.config.schedulers
 
