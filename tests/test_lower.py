@@ -338,3 +338,26 @@ def test_wide_arithmetic_on_the_golden_model(lines):
     columns[1, 120:140] = columns[0, 120:140]
     wanted = [WIDE[lines](*map(int, words)) & MASK for words in columns.T]
     assert run([lines], *columns).tolist() == wanted
+
+
+THIRD = {
+    ("and", "1"): lambda t: t, ("or", "1"): lambda t: 1, ("xor", "1"): lambda t: 1 - t,
+    ("and", "0"): lambda t: 0, ("or", "0"): lambda t: t, ("xor", "0"): lambda t: t,
+    ("and", "!%p3"): lambda t: t, ("or", "!%p3"): lambda t: 1, ("xor", "!%p3"): lambda t: 1 - t,
+}
+"""What a comparison gives with a third operand, by the result of the test itself; %p3 is false."""
+
+
+@pytest.mark.parametrize("kind", ["u32", "s64", "u64", "f32", "f64"])
+@pytest.mark.parametrize(("combine", "third"), THIRD)
+def test_a_comparison_joined_with_a_constant(combine, third, kind):
+    """p is bit 0 of the result and q bit 1; `set` gives bit 2."""
+    register = {"u32": "r", "s64": "d", "u64": "d", "f32": "f", "f64": "g"}[kind]
+    values = f"%{register}1, %{register}2, {third}"
+    lines = [f"cvt.{'rn.' * (kind[0] == 'f')}{kind}.u64 %{register}{n}, %d{n};" for n in (1, 2)]
+    lines += ["setp.ne.u32 %p3, 0, 0;", f"setp.lt.{combine}.{kind} %p1|%p2, {values};",
+              f"set.lt.{combine}.u32.{kind} %r3, {values};", "and.b32 %r3, %r3, 4; cvt.u64.u32 %d0, %r3;",
+              "@%p1 or.b64 %d0, %d0, 1;", "@%p2 or.b64 %d0, %d0, 2;"]
+    join = THIRD[combine, third]
+    wanted = [5 * join(test) + 2 * join(1 - test) for test in (1, 0)]
+    assert run(lines, *np.array([[1, 2], [2, 1], [0, 0]], np.uint64)).tolist() == wanted

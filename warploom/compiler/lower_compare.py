@@ -41,9 +41,9 @@ class Comparison:
         self.e, self.type = e, e.type
         self.float = self.type in FLOATS
         self.cond: Cond = e.choose(CONDITIONS[self.type[0]])
-        joined = len(operands) == 3
-        self.combine = e.choose(COMBINES) if joined else Combine.AND
-        self.other: Predicate = e.predicate(operands[2]) if joined else (None, False)
+        self.joined = len(operands) == 3
+        self.combine = e.choose(COMBINES) if self.joined else Combine.AND
+        self.other: Predicate = e.predicate(operands[2]) if self.joined else (None, False)
         self.a, self.b = (e.words(operand, self.type) for operand in operands[:2])
         if self.type == "s16":
             self.a, self.b = ((extend(e, word[0], "s16"),) for word in (self.a, self.b))
@@ -62,11 +62,11 @@ class Comparison:
         elif len(self.a) == 1:
             e.emit(Op.ISETP, None, *self.a, *self.b, pdst=dst, psrc=self.other, cond=cond, combine=self.combine,
                    signed=is_signed(self.type))
-        elif self.other == (None, False):
-            wide.compare(e, cond, self.a, self.b, signed=is_signed(self.type), dst=dst)
-        else:
+        elif self.joined:
             test = wide.compare(e, cond, self.a, self.b, signed=is_signed(self.type))
             e.predicate_logic(dst, FUNCTIONS[self.combine], (test, False), self.other)
+        else:
+            wide.compare(e, cond, self.a, self.b, signed=is_signed(self.type), dst=dst)
 
 
 def _inverse(cond: Cond, is_float: bool) -> Cond:
