@@ -75,6 +75,8 @@ def _branch_fields(flow: ControlFlow, number: int, starts: list[int]) -> dict[st
 
 
 def _instruction(node: Node, place: dict[int, int], branch: dict[str, int | bool]) -> Instruction:
+    assert node.dst is None or not node.dst.is_predicate, node
+    assert node.pdst is None or node.pdst.is_predicate, node
     absent = PT if node.op is Op.PLOP3 else RZ
     registers: list[int] = []
     fields: dict[str, Any] = {"imm": node.imm & 0xFFFFFFFF}

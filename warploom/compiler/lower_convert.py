@@ -81,7 +81,7 @@ def destination(e: Emitter, operand: ptx.Operand, type_: str) -> Target:
     """Registers of a destination at least as wide as the type."""
     if operand == SINK:
         return (None,) * (2 if width(type_) == 64 else 1)
-    if e.register_width(operand) < width(type_) and not width(type_) <= 8:
+    if e.register_width(operand) < width(type_):
         e.fail(f"the destination has {e.register_width(operand)} bits, .{type_} does not fit")
     return e.registers(operand)
 

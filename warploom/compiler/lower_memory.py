@@ -72,8 +72,9 @@ def place(e: Emitter, operand: ptx.Operand) -> Place:
     if isinstance(base, ptx.Immediate):
         return _absolute(e, space, base.value + offset)
     words = e.registers(base, "address")
-    if len(words) == 1 and space in (Space.GENERIC, Space.GLOBAL):
-        e.fail(f"{as_written(base.name)}: addresses in this space have 64 bits")
+    bits = (64,) if space in (Space.GENERIC, Space.GLOBAL) else (32, 64)
+    if e.register_width(base) not in bits:
+        e.fail(f"{as_written(base.name)}: addresses in this space have {' or '.join(map(str, bits))} bits")
     if not -(1 << 31) <= offset < 1 << 31:
         e.fail(f"the offset {offset} does not fit 32 bits")
     found = Place(space, (words[0], words[-1]), offset)
