@@ -140,6 +140,25 @@ def dominates(dominators: dict[int, int], block: int, header: int) -> bool:
     return block == header
 
 
+@settings(max_examples=100)
+@given(functions(values=4, blocks=20, length=2))
+def test_side_without_a_barrier_runs_first_by_definition(function: Function):
+    """Outside loops the taken side runs first if the other one alone has a barrier on a path to their join."""
+    flow = ControlFlow(function.body)
+    barriers = range(0, len(flow.blocks), 5)
+    for index in barriers:
+        flow.blocks[index].nodes.insert(0, Node(Op.BAR))
+    graph = nx.DiGraph((i, s) for i, block in enumerate(flow.blocks) for s in block.successors)
+    graph.add_nodes_from([*barriers, EXIT_BLOCK])
+    for index, block in enumerate(flow.blocks):
+        if len(block.successors) == 2 and flow.depths[index] == 0:
+            join = flow.postdominators.get(index, EXIT_BLOCK)
+            sides = nx.restricted_view(graph, [join], [])
+            waits = [side != join and any(nx.has_path(sides, side, barrier) for barrier in barriers if barrier != join)
+                     for side in block.successors]
+            assert flow.taken_first(index) == (waits[0] and not waits[1] and block.successors[1] != join)
+
+
 @settings(max_examples=200)
 @given(st.integers(1, 30).flatmap(
     lambda n: st.lists(st.lists(st.integers(0, n - 1), max_size=4), min_size=n, max_size=n)))

@@ -91,10 +91,9 @@ class ControlFlow:
     def _paths(self) -> list[tuple[int, ...]]:
         """The successors of each block without those behind which no lanes meet, if behind the other one some do: who
         meets need not wait for lanes that go there. The end of a loop keeps both."""
-        towards = set(_reached(self._meetings, self.predecessors))
         paths = []
         for index, block in enumerate(self.blocks):
-            left = tuple(successor for successor in block.successors if successor in towards)
+            left = tuple(filter(self._leads_to_meeting, block.successors))
             is_tail = any(self._dominators.below(index, successor) for successor in block.successors)
             paths.append(block.successors if is_tail or not left else left)
         return paths
@@ -155,15 +154,19 @@ class ControlFlow:
 
     def _waits(self, start: int, end: int) -> bool:
         """Whether lanes have to meet on a path from a block to another."""
-        seen, waiting = {start, end}, [start] if start != end and self._meetings else []
-        while waiting:
-            block = waiting.pop()
-            if block in self._meetings:
-                return True
-            new = [successor for successor in self.blocks[block].successors if successor not in seen]
-            seen.update(new)
-            waiting += new
-        return False
+        return self._leads_to_meeting(start) and (end == EXIT_BLOCK or not self._before_meetings.below(start, end))
+
+    def _leads_to_meeting(self, index: int) -> bool:
+        """Whether lanes have to meet in a block, or behind it."""
+        return self._before_meetings.parents[index] is not None
+
+    @cached_property
+    def _before_meetings(self) -> Forest:
+        """The blocks that lead to where lanes have to meet, each below those that are on all its paths there; all below
+        a virtual block behind these meetings. Other blocks are alone."""
+        end = len(self.blocks)
+        found = immediate_dominators([*self.predecessors, list(self._meetings)], end)
+        return Forest([found.get(index) for index in range(end + 1)])
 
     @cached_property
     def _meetings(self) -> set[int]:

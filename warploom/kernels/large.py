@@ -84,6 +84,18 @@ def branches(count: int) -> str:
     return _HEAD + _entry(lines())
 
 
+def sides(count: int) -> str:
+    """A chain of branches behind a barrier, each to a side of its own; all sides have one end."""
+    def lines() -> Iterator[str]:
+        yield "bar.sync 0;"
+        yield from (f"@%q bra S{n};" for n in range(count // 3))
+        yield "bra END;"
+        for n in range(count // 3):
+            yield f"S{n}: st.global.u32 [%rd1+{n}], %r1; bra END;"
+        yield "END:"
+    return _HEAD + _entry(lines())
+
+
 def backward(count: int) -> str:
     """Blocks in reverse order, each of which jumps to the one before it or leaves."""
     def lines() -> Iterator[str]:
@@ -133,7 +145,7 @@ def entries(count: int) -> str:
 
 SHAPES: dict[str, Callable[[int], str]] = {
     function.__name__: function
-    for function in (straight, one_line, registers, live, predicates, copies, branches, backward, sequence, nested,
-                     calls, entries)
+    for function in (straight, one_line, registers, live, predicates, copies, branches, sides, backward, sequence,
+                     nested, calls, entries)
 }
 """By name of the shape: a function of the approximate number of instructions that returns PTX with an entry `large`."""
