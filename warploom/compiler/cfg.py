@@ -57,7 +57,7 @@ class ControlFlow:
     @cached_property
     def postorder(self) -> list[int]:
         """The blocks in an order in which each comes after its successors, except for back edges."""
-        return postorder([block.successors for block in self.blocks], 0)
+        return postorder(lambda index: self.blocks[index].successors, 0)
 
     @cached_property
     def postdominators(self) -> dict[int, int]:

@@ -1,6 +1,6 @@
 """Orders and dominators of a graph, and trees that answer in constant time whether a node is below another."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 
 def immediate_dominators(successors: Sequence[Sequence[int]], root: int) -> dict[int, int]:
@@ -32,10 +32,10 @@ def immediate_dominators(successors: Sequence[Sequence[int]], root: int) -> dict
     return {order[i]: order[dominator[i]] for i in range(1, len(order))}
 
 
-def postorder(successors: Sequence[Sequence[int]], root: int) -> list[int]:
+def postorder(successors: Callable[[int], Iterable[int]], root: int) -> list[int]:
     """The nodes that can be reached from `root`, each after its successors, except for back edges."""
     order: list[int] = []
-    seen, waiting = {root}, [(root, iter(successors[root]))]
+    seen, waiting = {root}, [(root, iter(successors(root)))]
     while waiting:
         node, left = waiting[-1]
         following = next((successor for successor in left if successor not in seen), None)
@@ -44,14 +44,14 @@ def postorder(successors: Sequence[Sequence[int]], root: int) -> list[int]:
             waiting.pop()
         else:
             seen.add(following)
-            waiting.append((following, iter(successors[following])))
+            waiting.append((following, iter(successors(following))))
     return order
 
 
 def whole_postorder(successors: Sequence[Sequence[int]]) -> list[int]:
     """All nodes, also those that cannot be reached, each after its successors where no loop prevents it."""
     end = len(successors)
-    return postorder([*successors, range(end)], end)[:end]
+    return postorder([*successors, range(end)].__getitem__, end)[:end]
 
 
 def reversed_edges(successors: Sequence[Sequence[int]]) -> list[list[int]]:

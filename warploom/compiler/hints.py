@@ -117,8 +117,7 @@ class _Groups:
             return [successor for successor in self._successors[pc]
                     if successor not in self._stalls and fits(successor - stall)]
 
-        graph = [following(pc) if fits(pc - stall) else [] for pc in range(len(self._code))]
-        return postorder(graph, stall)[-2::-1]
+        return postorder(following, stall)[-2::-1]
 
     def _names(self, stall: int, order: Sequence[int]) -> Iterator[int]:
         """Registers for results: those that nobody reads or writes in the group, then new ones."""
