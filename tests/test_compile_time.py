@@ -2,11 +2,13 @@
 
 import gc
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
+from warploom.arch.config import SmConfig
 from warploom.compiler.compile import compile_ptx
+from warploom.compiler.writeback_hints import annotate_for
 from warploom.kernels.large import SHAPES
 
 SMALL, TIMES = 1500, 4
@@ -26,6 +28,10 @@ def undisturbed() -> Iterator[None]:
     gc.enable()
 
 
+ANNOTATED = {"transient": ["bypass=bow_hints", "transient=on"], "order": ["hints=on"]}
+"""Settings for which a last pass annotates the program."""
+
+
 def seconds(shape: str, count: int) -> float:
     """CPU time to compile this number of instructions."""
     text = SHAPES[shape](count)
@@ -36,16 +42,33 @@ def seconds(shape: str, count: int) -> float:
     return taken
 
 
-@pytest.mark.sample(6)
-@pytest.mark.parametrize("shape", SHAPES)
-def test_growth(shape):
+def check_growth(taken: Callable[[int], float]) -> None:
     """The least of three measurements counts: other processes on the machine only add time."""
     growth = []
     for _ in range(3):
-        growth.append(seconds(shape, TIMES * SMALL) / max(seconds(shape, SMALL), LEAST_SECONDS))
+        growth.append(taken(TIMES * SMALL) / max(taken(SMALL), LEAST_SECONDS))
         if growth[-1] < WORST:
             return
     pytest.fail(f"{TIMES} times the instructions took {', '.join(f'{g:.1f}' for g in growth)} times as long")
+
+
+@pytest.mark.sample(6)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_growth(shape):
+    check_growth(lambda count: seconds(shape, count))
+
+
+@pytest.mark.parametrize(("settings", "shape"), [("transient", "registers"), ("order", "straight")])
+def test_growth_of_annotation(settings, shape):
+    config = SmConfig.preset("small").with_settings(ANNOTATED[settings])
+    programs = {count: compile_ptx(SHAPES[shape](count), f"{shape}.ptx", "large") for count in (SMALL, TIMES * SMALL)}
+
+    def taken(count: int) -> float:
+        start = time.process_time()
+        assert annotate_for(programs[count], config) != programs[count]
+        return time.process_time() - start
+
+    check_growth(taken)
 
 
 @pytest.mark.long

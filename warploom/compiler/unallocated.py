@@ -7,6 +7,7 @@ behind these. A value is here all writes of a register that one read may see, wi
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from heapq import heapify, heappop, heappush
 
 from warploom.arch.isa import RZ, Instruction, Op, Pipe
 from warploom.arch.modifiers import Space
@@ -62,16 +63,19 @@ def _may_start_compact(instruction: Instruction) -> bool:
 def _maybe_compact(values: "_Values") -> set[int]:
     """Values that the affine unit may compute: at least one write reads nothing else."""
     found = set(values.undefined)  # by a previous warp
-    changed = True
-    while changed:
-        changed = False
-        for pc, instruction in enumerate(values.code):
-            value = values.written[pc]
-            if value is None or value in found or not _may_start_compact(instruction):
-                continue
-            if found.issuperset(values.read[pc].values()):
-                found.add(value)
-                changed = True
+    readers: dict[int, set[int]] = {}
+    for pc, read in enumerate(values.read):
+        for value in read.values():
+            readers.setdefault(value, set()).add(pc)
+    waiting = list(range(len(values.code)))
+    while waiting:
+        pc = waiting.pop()
+        written = values.written[pc]
+        if written is None or written in found or not _may_start_compact(values.code[pc]):
+            continue
+        if found.issuperset(values.read[pc].values()):
+            found.add(written)
+            waiting += readers.get(written, ())
     return found
 
 
@@ -190,14 +194,19 @@ def _colour(values: _Values, group: set[int]) -> dict[int, int]:
     reverse of the order in which the value with the fewest neighbours left is removed."""
     near = {value: values.near[value] & group for value in group}
     left = {value: len(others) for value, others in near.items()}
+    waiting = [(count, value) for value, count in left.items()]  # with entries of counts that are lower by now
+    heapify(waiting)
     order = []
-    while left:
-        value = min(left, key=lambda value: (left[value], value))
+    while waiting:
+        count, value = heappop(waiting)
+        if left.get(value) != count:
+            continue
         order.append(value)
         del left[value]
         for other in near[value]:
             if other in left:
                 left[other] -= 1
+                heappush(waiting, (left[other], other))
     places: dict[int, int] = {}
     for value in reversed(order):
         taken = {places[other] for other in near[value] if other in places}
