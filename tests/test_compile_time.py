@@ -28,7 +28,8 @@ def undisturbed() -> Iterator[None]:
     gc.enable()
 
 
-ANNOTATED = {"transient": ["bypass=bow_hints", "transient=on"], "order": ["hints=on"]}
+ANNOTATED = {"transient": ["bypass=bow_hints", "transient=on"], "order": ["hints=on"],
+             "last reads": ["renaming=mem_ra", "tfet_rows=8", "pipes.sp.result_queue=2"]}
 """Settings for which a last pass annotates the program."""
 
 
@@ -58,7 +59,8 @@ def test_growth(shape):
     check_growth(lambda count: seconds(shape, count))
 
 
-@pytest.mark.parametrize(("settings", "shape"), [("transient", "registers"), ("order", "straight")])
+@pytest.mark.parametrize(("settings", "shape"), [
+    ("transient", "registers"), ("order", "straight"), ("last reads", "sides")])
 def test_growth_of_annotation(settings, shape):
     config = SmConfig.preset("small").with_settings(ANNOTATED[settings])
     programs = {count: compile_ptx(SHAPES[shape](count), f"{shape}.ptx", "large") for count in (SMALL, TIMES * SMALL)}

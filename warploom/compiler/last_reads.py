@@ -6,7 +6,7 @@ the first side of a branch runs, those of the second one at its start; and those
 What they may still read is not released.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,13 +17,13 @@ from warploom.compiler.dominators import reversed_edges, whole_postorder
 from warploom.compiler.pending import live, written_register
 
 
-class _Side(NamedTuple):
-    """A side of a branch: where it starts and ends (nowhere if the sides never meet), and where lanes may wait while it
-    runs."""
+class _Sides(NamedTuple):
+    """Sides of branches that have the same end (none if the sides of a branch never meet), by their starts; and while
+    which lanes that wait need the same registers."""
 
-    start: int
+    starts: list[int]
     ends: tuple[int, ...]
-    waiting: tuple[int, ...]
+    needed: int
 
 
 def with_last_reads(program: Program) -> Program:
@@ -50,29 +50,35 @@ def _needed_elsewhere(
     code: Sequence[Instruction], following: Sequence[Sequence[int]], before: Sequence[int]
 ) -> list[int]:
     """The registers that lanes may need which wait while an instruction executes."""
-    sides = [side for pc, instruction in enumerate(code) if instruction.op is Op.BRA and instruction.guarded
-             for side in _sides(instruction, following[pc])]
-    waiting = [union(before, side.waiting) for side in sides]
-    around = _sides_around(following, sides)
+    sides = _sides(code, following, before)
+    around, waiting = _sides_around(following, sides), [side.needed for side in sides]
     needed = {mask: union(waiting, _ones(mask)) for mask in set(around)}
     return [needed[mask] for mask in around]
 
 
-def _sides(branch: Instruction, following: Sequence[int]) -> Iterator["_Side"]:
-    """The sides of a branch that are not empty."""
-    meet = [] if branch.reconverge == NO_RECONVERGENCE else [branch.reconverge]
-    first, second = following[::-1] if branch.taken_first else following
-    for start, waiting in ((first, [second, *meet]), (second, meet)):
-        if start not in meet:
-            yield _Side(start, tuple(meet), tuple(waiting))
+def _sides(
+    code: Sequence[Instruction], following: Sequence[Sequence[int]], before: Sequence[int]
+) -> list["_Sides"]:
+    """The sides of all branches that are not empty."""
+    found: dict[tuple[tuple[int, ...], int], list[int]] = {}
+    for branch, targets in zip(code, following, strict=True):
+        if branch.op is not Op.BRA or not branch.guarded:
+            continue
+        ends = () if branch.reconverge == NO_RECONVERGENCE else (branch.reconverge,)
+        first, second = targets[::-1] if branch.taken_first else targets
+        for start, waiting in ((first, (second, *ends)), (second, ends)):
+            if start not in ends:
+                found.setdefault((ends, union(before, waiting)), []).append(start)
+    return [_Sides(starts, *common) for common, starts in found.items()]
 
 
-def _sides_around(following: Sequence[Sequence[int]], sides: Sequence["_Side"]) -> list[int]:
-    """For each instruction the numbers, as a mask, of the sides to which it belongs: a path from the start leads to it
+def _sides_around(following: Sequence[Sequence[int]], sides: Sequence["_Sides"]) -> list[int]:
+    """For each instruction the numbers, as a mask, of the sides to which it belongs: a path from a start leads to it
     that does not pass the end."""
     starts, ends = [0] * len(following), [0] * len(following)
     for number, side in enumerate(sides):
-        starts[side.start] |= 1 << number
+        for start in side.starts:
+            starts[start] |= 1 << number
         for end in side.ends:
             ends[end] |= 1 << number
     order = whole_postorder(following)[::-1]
