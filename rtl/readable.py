@@ -193,7 +193,9 @@ class _Module:
 
     def _declaration(self, name: str, chosen: Mapping[str, str]) -> str:
         what = self.declared[name]
-        layout = ", ".join(f"{path}~{bits(high, low)}" for path, high, low in self.layouts.get(plain(name), ()))
+        listed = self.layouts.get(plain(name), ())
+        is_plain = all(path == bits(high, low) for path, high, low in listed)  # an array of single bits
+        layout = "" if is_plain else ", ".join(f"{path}~{bits(high, low)}" for path, high, low in listed)
         comment = [line.replace("~", " ") for line in textwrap.wrap(
             layout, WIDTH, initial_indent="  // ", subsequent_indent="  // ", break_long_words=False)]
         line = f"  {f'{what.direction} {what.kind}'.strip()}{what.shape} {chosen[name]}{what.depth}"

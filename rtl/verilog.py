@@ -6,6 +6,7 @@ import pkgutil
 import re
 import sys
 import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,10 @@ APART = frozenset(("access_select", "affine_unit*", "arbiter", "bank", "coalesci
 """Units that stay modules for synthesis wherever they are, and are mapped as fast as possible, as patterns of their
 names: what comes late there is not to be mapped into what comes before, or behind buffers for other pins."""
 
+_PORT = re.compile(r"^(  wire width \d+ (?:input|output) )(\d+)(.*\\)(\S+)$", re.MULTILINE)
+
+_CLOCK_SOURCE = re.compile(r'^  attribute \\src "[^"]*amaranth/hdl/_ir\.py:\d+"\n', re.MULTILINE)
+
 _YOSYS = "import sys; from pyosys import libyosys; libyosys.run_pass('script ' + sys.argv[1])"
 
 _SCRIPT = """\
@@ -106,17 +111,39 @@ def to_rtlil(
 ) -> str:
     """RTLIL of a component as module `name`. Equal parts share a module; modules are named by their path in it.
     `fpga` is that of `SharedModules`. Raises `ConfigError` for a component that is too large for Amaranth."""
+    return _joined(text for _, text in _modules(component, name, source_lines=source_lines, fpga=fpga))
+
+
+def _modules(
+    component: wiring.Component, name: str, *, source_lines: bool, fpga: bool,
+) -> Iterator[tuple[list[str], str]]:
+    """The names of the ports, as they are declared, and the RTLIL of each module, including modules inside it that are
+    not shared."""
     shared = SharedModules(fpga=fpga)
     shared.pending[name] = component
-    texts: dict[str, str] = {}
-    while missing := shared.pending.keys() - texts.keys():
+    made: set[str] = set()
+    while missing := shared.pending.keys() - made:
         module = min(missing)
         part = shared.pending[module]
         check_length(f"ports of {module}", port_bits(part), NUMBERED)
-        ports = [signal for _, _, signal in port_signals(part)]
-        texts[module] = rtlil.convert(part, name=module, platform=shared, ports=ports, emit_src=source_lines)
-    text = "\n".join(texts.values()).replace(f"{ROOT}{os.sep}", "")
+        signals = {port: signal for port, _, signal in port_signals(part)}
+        yield [*signals], rtlil.convert(part, name=module, platform=shared, ports=[*signals.values()],
+                                        emit_src=source_lines)
+        made.add(module)
+
+
+def _joined(texts: Iterable[str]) -> str:
+    text = "\n".join(texts).replace(f"{ROOT}{os.sep}", "")
     return re.sub(r"^(module|  cell) \\\S+", lambda match: re.sub(r"[.$]", "_", match[0]), text, flags=re.MULTILINE)
+
+
+def _in_order(ports: Iterable[str], text: str) -> str:
+    """RTLIL whose ports are numbered from 1, in the order clk, rst, `ports`, others. Amaranth begins with 0, which is
+    no number for Yosys, and numbers all inputs first. Its own source line of clk and rst is removed."""
+    numbers = {name: number for number, name in enumerate(("clk", "rst", *ports), start=1)}
+    text = _CLOCK_SOURCE.sub("", text)
+    return _PORT.sub(lambda port: f"{port[1]}{numbers.get(port[4], len(numbers) + 1 + int(port[2]))}{port[3]}{port[4]}",
+                     text)
 
 
 def to_verilog(
@@ -124,7 +151,8 @@ def to_verilog(
 ) -> str:
     """SystemVerilog of a component as module `name`, without a header; with `src` attributes if `source_lines`.
     `fpga` is that of `SharedModules`. Raises `ToolError` when Yosys fails."""
-    rtlil_text = to_rtlil(component, name, source_lines=source_lines, fpga=fpga)
+    modules = _modules(component, name, source_lines=source_lines, fpga=fpga)
+    rtlil_text = _joined(_in_order(ports, text) for ports, text in modules)
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "unit.il").write_text(rtlil_text)
         Path(folder, "unit.ys").write_text(_SCRIPT.format(options="" if source_lines else "-noattr"))

@@ -217,7 +217,24 @@ def test_ports_list_their_fields() -> None:
     listed = ("tag [9:0], writes [10], bank [11], row [18:12], left [19], lanes [51:20], full [52], pred [84:53], "
               "data [1108:85]")
     assert f"  // {listed}\n  input wire [1108:0] result_sp__payload" in writeback()
-    assert "  // [0] [0], [1] [1], [2] [2]\n  output wire [2:0] write__bank," in writeback()
+    assert ",\n  output wire [2:0] write__bank," in writeback()  # of single bits: no list
+
+
+@pytest.mark.parametrize("unit", ["Arbiter", "Writeback", "WidthDetector"])
+def test_ports_stand_in_the_order_of_their_declaration(unit: str) -> None:
+    """Clock and reset first; also in a module inside."""
+    component = verilog.create(GATED, unit)
+    text = verilog.to_verilog(component, "top")
+    clock = ["clk", "rst"] if "rst" in text else []
+    assert header(text, "top") == clock + [port["name"] for port in verilog.ports(component)]
+    if unit == "Writeback":
+        assert header(text, "write_latch")[:4] == [*clock, "result__payload", "result__valid"]
+
+
+def header(text: str, module: str) -> list[str]:
+    """The ports of a module, as its header lists them."""
+    listed = re.search(rf"^module {module} \((.*?)\);", text, re.MULTILINE | re.DOTALL)[1]
+    return re.findall(r"^  (?:input|output) .*?(\w+),?$", listed, re.MULTILINE)
 
 
 def test_every_name_of_a_module_gets_one_of_its_own() -> None:
@@ -342,4 +359,5 @@ def test_source_lines_on_demand(tmp_path: Path) -> None:
     lined = generate(SMALL, tmp_path / "b", "Writeback", source_lines=True)
     assert "(*" not in plain
     assert re.search(r'\(\* src = "warploom/rtl/register_file/writeback.py:\d+" \*\)', lined.verilog.read_text())
+    assert "amaranth/hdl" not in lined.verilog.read_text()  # which adds clk and rst
     verilator(lined, "writeback")
