@@ -11,7 +11,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from warploom.cli import YOUNG
+from warploom.command import YOUNG
 from warploom.tb import seeds
 
 os.environ.setdefault("WARPLOOM_CACHE", str(Path(__file__).parent / "build"))  # of this tree alone

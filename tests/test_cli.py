@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,7 +14,7 @@ import weakref
 import numpy as np
 import pytest
 
-from warploom import __version__, cli, report
+from warploom import __version__, command, report
 from warploom.arch.config import PARAMETERS, SmConfig, presets
 from warploom.arch.parameters import PARTS
 from warploom.cli import main
@@ -56,7 +57,8 @@ def test_wrong_usage_exits_with_2(arguments, capsys):
     with pytest.raises(SystemExit) as exit_:
         main(arguments)
     assert exit_.value.code == 2
-    assert "usage: warploom" in capsys.readouterr().err
+    line, = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"(warploom.*): error: .*; see \1 --help", line)
 
 
 @pytest.mark.parametrize("value", ["z" * 5000, "a b " * 1250, "9" * 5000], ids=["word", "words", "number"])
@@ -137,11 +139,13 @@ def test_an_error_is_one_line_and_exit_status_1(arguments, message, capsys, tmp_
     assert not list(tmp_path.iterdir())
 
 
-def test_output_on_a_full_disk_is_one_line():
+@pytest.mark.parametrize("verb", ["presets", "config"])
+def test_output_on_a_full_disk_is_one_line(verb):
+    """Whether it fits into a buffer or not."""
     with open("/dev/full", "w") as full:
-        result = subprocess.run([*WARPLOOM, "presets"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        result = subprocess.run([*WARPLOOM, verb], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert result.returncode == 1
-    assert result.stderr == "warploom: error: No space left on device\n"
+    assert result.stderr == "warploom: error: standard output: No space left on device\n"
 
 
 def test_a_reader_that_goes_away_is_no_error():
@@ -180,9 +184,47 @@ def test_an_interrupt_is_one_line(tmp_path):
 
 @pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_at_once_is_one_line(monkeypatch, capsys):
-    monkeypatch.setattr(cli.gc, "set_threshold", lambda _: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr(command.gc, "set_threshold", lambda _: signal.raise_signal(signal.SIGINT))
     assert main([]) == 130
     assert capsys.readouterr().err == "warploom: interrupted\n"
+
+
+INTERRUPTED_IMPORT = """\
+import signal, sys
+from warploom.cli import main
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "warploom.MODULE":
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+sys.exit(main(["presets"]))
+"""
+
+
+@pytest.mark.parametrize("module", ["command", "arch.config", "tb.seeds"])
+def test_an_interrupt_during_an_import_is_one_line(module):
+    command = [sys.executable, "-c", INTERRUPTED_IMPORT.replace("MODULE", module)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (130, "warploom: interrupted\n")
+
+
+def test_an_interrupt_while_a_class_is_made_is_one_line(monkeypatch, capsys):
+    """Python 3.11 reports it as the cause of another error."""
+    class Interrupting:
+        def find_spec(self, name, *_):
+            if name == "warploom.command":
+                raise RuntimeError("Error calling __set_name__") from cause
+
+    monkeypatch.setattr(sys, "meta_path", [Interrupting(), *sys.meta_path])
+    monkeypatch.delitem(sys.modules, "warploom.command")
+    monkeypatch.delattr("warploom.command")
+    cause = KeyboardInterrupt()
+    assert main([]) == 130
+    assert capsys.readouterr().err == "warploom: interrupted\n"
+    cause = None
+    with pytest.raises(RuntimeError, match="__set_name__"):
+        main([])
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -195,8 +237,8 @@ def test_an_interrupt_during_a_callback_is_not_lost(monkeypatch, capsys, number,
         time.sleep(10)
         return reference
 
-    monkeypatch.setattr(cli, "_run", verb)
-    assert cli.main([]) == status
+    monkeypatch.setattr(command, "_run", verb)
+    assert main([]) == status
     line, = capsys.readouterr().err.splitlines()
     assert line.startswith("warploom: ")
 

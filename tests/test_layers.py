@@ -78,7 +78,7 @@ def test_golden_model_and_rtl_are_strangers() -> None:
 
 
 def test_benches_stay_below_the_command_line() -> None:
-    upper = ("warploom.cli", "warploom.evaluation")
+    upper = ("warploom.cli", "warploom.command", "warploom.options", "warploom.evaluation")
     assert not [path for path in files("warploom/tb") for module in imports(path) if within(module, upper)]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from warploom.cli import _parser
+from warploom.options import parser
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "README.md").read_text()
@@ -25,7 +25,7 @@ def test_the_example(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands(command: str) -> None:
-    verb = _parser().parse_args(shlex.split(command)).verb
+    verb = parser().parse_args(shlex.split(command)).verb
     assert (ROOT / "warploom" / "verbs" / f"{verb}.py").exists()
 
 

@@ -11,7 +11,7 @@ from warploom.arch.config import SmConfig
 KERNELS = ("matmul", "bfs")
 
 YOUNG = 500_000
-"""As on the command line (`warploom.cli`)."""
+"""As on the command line (`warploom.command`)."""
 
 
 def speed(config: SmConfig, *, as_compiled: bool) -> float:
