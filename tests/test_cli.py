@@ -77,6 +77,21 @@ def test_wrong_usage_shows_no_long_value_whole(arguments, value, capsys):
     assert len(line) < 600
 
 
+@pytest.mark.parametrize(("options", "message"), [
+    (["--json", ""], "--json: must name a file"), (["--json", "a", "--json", "b"], "--json: is given twice")])
+def test_a_document_has_one_name(options, message, capsys):
+    with pytest.raises(SystemExit):
+        main(["presets", *options])
+    assert message in capsys.readouterr().err
+
+
+def test_a_file_is_no_cache(tmp_path, monkeypatch, capsys):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path / "file"))
+    assert main(["cache"]) == 1
+    assert one_error_line(capsys) == f"{tmp_path / 'file'}: is a file: set WARPLOOM_CACHE to a folder"
+
+
 def test_a_sample_of_a_number_of_blocks_that_is_none(capsys):
     with pytest.raises(SystemExit):
         main(["run", "bfs", "--blocks", "many"])

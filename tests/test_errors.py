@@ -269,8 +269,9 @@ def test_a_file_that_is_not_what_it_should_be(folder, fails, name, content):
         ("name=" + "x" * 300, "... (302 characters): must be letters, digits, - and _, at most 100 bytes"),
         ("bnaks=4", "'bnaks' is not a configuration field; fields are active_warps, "),
         ("bnaks=4", "; nearest: banks"),
-        ("banks", "'banks': write a setting as field=value"),
-        ("=", "= : not a TOML value"),
+        ("banks", "--set banks: must be FIELD=VALUE, such as banks=4"),
+        ("banks=", "--set banks=: must be FIELD=VALUE"),
+        ("=", "--set =: must be FIELD=VALUE"),
         ("banks=" + "[" * 5000, ": not a TOML value"),
         ("banks=" + "9" * 5000, "999... (5,002 characters): must be a whole number from 1 to 32"),
         ("banks=0x" + "9" * 5000, "banks = a value with more than 4,300 digits: must be a whole number from 1 to 32"),
@@ -284,6 +285,8 @@ def test_a_setting_that_is_nonsense(fails, setting, message):
 
 @pytest.mark.parametrize(("command", "message"), [
     ("run bfs --seed 2", "--seed: only hardware has power-up contents: add --rtl"),
+    ("run bfs --gpu fermi --functional", "--gpu: leave out --functional, which times nothing"),
+    ("regress --against nope", "--against: nope: no such file"),
     ("run gaussian --seed 2", "--seed: only hardware has power-up contents: add --rtl"),
     ("sweep --set banks=2,4 --seed 2", "--seed: only points that are drawn depend on it: add --random N"),
     ("synth --ipc tiny", "--ipc: it is of whole datapaths: add --all or --pairs"),
@@ -318,12 +321,13 @@ def test_an_unknown_name_comes_with_the_nearest(fails):
     ("options", "message"),
     [
         (("--json", "there"), "there: Is a directory"),
-        (("--json", ""), ".: Is a directory"),
         (("--json", "x" * 300), f"{'x' * 80}... (301 characters) File name too long"),
         (("--json", "file/x.json"), "file/x.json: No such file or directory"),
         (("--json", "/dev/full"), "/dev/full: No space left on device"),
         (("--out", "file"), "file: Not a directory"),
         (("--out", "file/deep"), "file/deep: Not a directory"),
+        (("--out", "new", "--json", "new"), "--json: new will be a folder, for --out new: name another file"),
+        (("--out", "new/deep", "--json", "new"), "--json: new will be a folder, for --out new/deep: name another file"),
     ],
 )
 def test_output_that_cannot_be_written(folder, fails, options, message):

@@ -288,7 +288,8 @@ def test_loop_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("module adder();", "not a Liberty"),
+    ("module adder();", "not a Liberty"), ("library (x) {\n cell (a) {\n", "line 3: unexpected end of file"),
+    ("hello world", "line 1: unexpected 'world'"),
     (library_text(INVERTER, BUFFER, NAND), "no an edge-triggered flop|edge-triggered flop"),
     (library_text(INVERTER, NAND, FLOP), "a buffer"),
     (library_text(BUFFER, NAND, FLOP), "an inverter"),

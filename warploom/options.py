@@ -72,8 +72,9 @@ _Verbs: TypeAlias = "argparse._SubParsersAction[_Parser]"
 def _add_library(verbs: _Verbs) -> None:
     kernels = _verb(verbs, "kernels", "list the bundled kernels and programs",
                     "warploom kernels --json kernels.json\nwarploom kernels --gallery gallery.html", configured=False)
-    kernels.add_argument("--gallery", type=Path, metavar="FILE",
-                         help="also write a page for a browser: launches, outputs, pictures (docs/report.md)")
+    kernels.add_argument("--gallery", type=_file, metavar="FILE",
+                         help="also write a page for a browser: launches, outputs, pictures (docs/report.md); takes "
+                              "minutes")
 
     presets = _verb(verbs, "presets", "show the presets, or one of them as TOML",
                     "warploom presets small > my_sm.toml       then: warploom run bfs --preset my_sm.toml",
@@ -104,13 +105,16 @@ def _add_run(verbs: _Verbs) -> None:
                      help=f"address of the first array (default: {HEAP_BASE:#x})")
     how = run.add_mutually_exclusive_group()
     how.add_argument("--functional", action="store_true", help="compute and check results only, without timing")
-    how.add_argument("--rtl", action="store_true", help="add the hardware, in lockstep with the golden model")
+    how.add_argument("--rtl", action="store_true",
+                     help="add the hardware, in lockstep with the golden model; its first build takes a minute or more")
     run.add_argument("--seed", type=seeds.read, metavar="N",
-                     help=f"seed of the hardware's power-up contents, with --rtl (default: {seeds.FIXED})")
+                     help=f"seed of the hardware's power-up contents, with --rtl: a number, or {seeds.NEW} (default: "
+                          f"{seeds.FIXED})")
     run.add_argument("--replay", action="store_true",
                      help="with --rtl, replay a recorded run of the golden model: many times as fast")
-    run.add_argument("--waves", type=Path, metavar="FILE",
-                     help="with --rtl, record the whole run as a waveform: FILE.vcd or FILE.fst")
+    run.add_argument("--waves", type=_file, metavar="FILE",
+                     help="with --rtl, record the whole run as a waveform: FILE.vcd, about 50 KB a cycle with preset "
+                          "small, or FILE.fst, about a thirtieth of that")
 
     demo = _verb(verbs, "demo", "a kernel through model, Verilog, lockstep and synthesis, with one summary",
                  "warploom demo hotspot --preset fermi")
@@ -137,7 +141,7 @@ def _add_views(verbs: _Verbs) -> None:
                   "warploom trace gaussian --size tiny --out gaussian.perfetto-trace\n"
                   "warploom trace saxpy.toml --preset small --set coalescing=on --out saxpy.perfetto-trace")
     _add_kernel(trace)
-    trace.add_argument("--out", type=Path, required=True, metavar="FILE", dest="trace", help="the file to write")
+    trace.add_argument("--out", type=_file, required=True, metavar="FILE", dest="trace", help="the file to write")
 
     annotate = _verb(verbs, "annotate", "PTX or CUDA, with what a run on the golden SM spends on each line",
                      "warploom annotate reduction --size tiny\nwarploom annotate saxpy.toml --cuda --json lines.json")
@@ -160,6 +164,23 @@ def _add_compile(verbs: _Verbs) -> None:
 
 def _add_blocks(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--blocks", type=_sample, metavar="N", help=f"{SAMPLED} instead of all; {EXECUTED}")
+
+
+class _Once(argparse.Action):
+    """Stores a value, and refuses another one."""
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any,
+                 option: str | None = None) -> None:
+        if getattr(namespace, self.dest) is not None:
+            raise argparse.ArgumentError(self, "is given twice")
+        setattr(namespace, self.dest, values)
+
+
+def _file(text: str) -> Path:
+    """The path of a file."""
+    if not text:
+        raise argparse.ArgumentTypeError("must name a file")
+    return Path(text)
 
 
 def _sample(text: str) -> int:
@@ -198,7 +219,7 @@ def _add_optimise(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--no-optimise", action="store_false", dest="optimise",
                       help="compile each PTX instruction separately: more instructions, the same results")
     verb.add_argument("--virtual-registers", action="store_true",
-                      help="give each register of the PTX one of its own, as a simulator without a register allocator")
+                      help="do not allocate registers: each PTX register gets a machine register of its own")
     verb.add_argument("--max-registers", type=_registers, default=GENERAL_REGISTERS, metavar="N",
                       help="registers of a thread; other values go to local memory, as with -maxrregcount of nvcc "
                            f"(default: {GENERAL_REGISTERS})")
@@ -221,11 +242,12 @@ def _add_checks(verbs: _Verbs) -> None:
     regress = _verb(verbs, "regress", "all kernels in lockstep with the hardware, under many settings",
                     "warploom regress --preset small")
     regress.add_argument("--seed", type=seeds.read, default=seeds.NEW, metavar="N",
-                         help="base of the seeds of all runs; continues an interrupted regression (default: a new one)")
+                         help="base of the seeds of all runs, or new; the same number continues an interrupted "
+                              "regression (default: new)")
     model = regress.add_mutually_exclusive_group()
-    model.add_argument("--record", type=Path, metavar="FILE",
+    model.add_argument("--record", type=_file, metavar="FILE",
                        help="time all runs on the golden model alone, and record their values")
-    model.add_argument("--against", type=Path, metavar="FILE",
+    model.add_argument("--against", type=_file, metavar="FILE",
                        help="time all runs on the golden model alone, and compare them with a record")
 
     _verb(verbs, "bench", "measure the speed of the models and of the lockstep bench", "warploom bench --preset small")
@@ -238,8 +260,8 @@ def _add_synth(verbs: _Verbs) -> None:
                   "warploom synth --preset small --unit IssueUnit --fpga\n"
                   "warploom synth --all --set bypass=off --set affine=off")
     what = synth.add_mutually_exclusive_group()
-    what.add_argument("--unit", help="one unit, as verilog --units lists them; of one outside the datapath, such as "
-                                      "HintUnit, its parts too (default: all of the datapath)")
+    what.add_argument("--unit", help="one unit, as verilog --units lists them (default: all of the datapath). A unit "
+                                      "outside the datapath, such as HintUnit, is shown with its parts")
     what.add_argument("--all", action="store_true",
                       help="the datapath under every combination of mechanisms; those named by --set stay as they are")
     what.add_argument("--pairs", action="store_true",
@@ -248,8 +270,8 @@ def _add_synth(verbs: _Verbs) -> None:
                        help="with --all or --pairs: also instructions per cycle, of all kernels in a size, and per "
                             "nanosecond")
     synth.add_argument("--max-ps", type=_picoseconds, metavar="N",
-                       help="fail if a path is longer, access to SRAM left out")
-    synth.add_argument("--liberty", type=Path, metavar="FILE", help="your own cell library (default: Nangate 45 nm)")
+                       help="fail if a path takes more than N ps, access to SRAM left out")
+    synth.add_argument("--liberty", type=_file, metavar="FILE", help="your own cell library (default: Nangate 45 nm)")
     synth.add_argument("--flat", action="store_true", help="dissolve the hierarchy first: one row, slower")
     synth.add_argument("--fpga", action="store_true",
                        help="LUTs, flip-flops, block RAM, multipliers and clock on an ECP5 FPGA instead, of one unit")
@@ -276,8 +298,11 @@ def _add_evaluate(verbs: _Verbs) -> None:
                      "warploom evaluate hardware --json hardware.json",
                      preset=f"that of the experiment: fermi; {others}")
     evaluate.add_argument("experiment", nargs="+", metavar="EXPERIMENT", choices=(*EXPERIMENTS, ALL),
-                          help=f"{'; '.join(f'{name}: {one.what}' for name, one in EXPERIMENTS.items())}; "
-                               f"{ALL}, or several: together, with a document of each beside the charts")
+                          help=f"one of those below, several, or {ALL}: together, with a document of each beside the "
+                               "charts")
+    width = max(map(len, EXPERIMENTS))
+    listed = "".join(f"\n  {name:<{width}}  {one.what}" for name, one in EXPERIMENTS.items())
+    evaluate.epilog = f"experiments:{listed}\n\n{evaluate.epilog}"
     _add_gpu(evaluate, "the machine of an experiment that has a GPU")
     size = evaluate.add_mutually_exclusive_group()
     size.add_argument("--size", choices=("tiny", "default", "large"),
@@ -298,7 +323,7 @@ def _add_report(verbs: _Verbs) -> None:
     page = _verb(verbs, "report", "the documents of experiments as one page for a browser (docs/report.md)",
                  "warploom report docs/results/*.json --out report.html", configured=False)
     page.add_argument("documents", nargs="+", type=Path, metavar="DOCUMENT", help="what evaluate --json has written")
-    page.add_argument("--out", type=Path, metavar="FILE", dest="page", default=Path("build/evaluation/report.html"),
+    page.add_argument("--out", type=_file, metavar="FILE", dest="page", default=Path("build/evaluation/report.html"),
                       help="the page (default: build/evaluation/report.html)")
 
 
@@ -308,10 +333,10 @@ def _add_sweep(verbs: _Verbs) -> None:
                   "warploom sweep --set window=2..8 --set bypass=bow,bow_wr --set gating=off,active --random 20\n"
                   "warploom sweep --points points.csv --synth", ranges=True)
     _add_gpu(sweep, "vary fields of a GPU and of its SMs")
-    sweep.add_argument("--points", type=Path, metavar="FILE", help="the points: CSV, a column for each field")
+    sweep.add_argument("--points", type=_file, metavar="FILE", help="the points: CSV, a column for each field")
     sweep.add_argument("--random", type=_positive, metavar="N", help="simulate N points of the grid, drawn at random")
     sweep.add_argument("--seed", type=seeds.read, metavar="N",
-                       help=f"seed of --random (default: {seeds.FIXED})")
+                       help=f"seed of --random: a number, or {seeds.NEW} (default: {seeds.FIXED})")
     sweep.add_argument("--synth", action="store_true",
                        help="synthesise each datapath, for its clock and area (default: bits of storage, one clock)")
     sweep.add_argument("--size", choices=("tiny", "default", "large"), default="default",
@@ -319,7 +344,7 @@ def _add_sweep(verbs: _Verbs) -> None:
     _add_workloads(sweep, "the kernels")
     sweep.add_argument("--scheduler", metavar="ADDRESS",
                        help="simulate on the cluster of this Dask scheduler (default: on this machine)")
-    sweep.add_argument("--csv", type=Path, metavar="FILE", help="also write all points as CSV")
+    sweep.add_argument("--csv", type=_file, metavar="FILE", help="also write all points as CSV")
 
 
 def _positive(text: str) -> int:
@@ -340,7 +365,7 @@ def _add_cache(verbs: _Verbs) -> None:
                   "warploom cache clear simulators     all of one kind\n"
                   "warploom cache clear                all except failed runs", configured=False)
     cache.add_argument("action", nargs="?", choices=("clear",), help="remove entries that no running process uses")
-    cache.add_argument("kind", nargs="?", help="one kind only (default: all but runs)")
+    cache.add_argument("kind", nargs="?", help="one kind only, as warploom cache lists them (default: all but runs)")
 
 
 def _verb(verbs: _Verbs, name: str, what: str, examples: str, *,
@@ -357,5 +382,6 @@ def _verb(verbs: _Verbs, name: str, what: str, examples: str, *,
                           metavar="FIELD=VALUES" if ranges else "FIELD=VALUE",
                           help=f"{'values (1,2,4 or 1..4) of' if ranges else 'change'} one field of the configuration; "
                                "may be repeated")
-    verb.add_argument("--json", type=Path, metavar="FILE", help="also write the results as JSON (docs/json.md)")
+    verb.add_argument("--json", type=_file, action=_Once, metavar="FILE",
+                      help="also write the results as JSON (docs/json.md)")
     return verb

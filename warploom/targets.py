@@ -30,6 +30,7 @@ def check(options: argparse.Namespace) -> None:
             if wrong := wrong_with(path):
                 raise OSError(wrong, os.strerror(wrong), str(path))
     _differ(_written(options), _read(options))
+    _check_folders(options)
     _check_launches(options)
 
 
@@ -41,6 +42,15 @@ def check_launch(options: argparse.Namespace, read: Iterable[Path], buffers: Ite
 def check_made(options: argparse.Namespace, made: Iterable[Path]) -> None:
     """Raise `ConfigError` if output would replace a file that the command makes in a folder."""
     _differ([*_written(options), *(("--out", path) for path in made)], ())
+
+
+def _check_folders(options: argparse.Namespace) -> None:
+    """Raise `ConfigError` for a file where a folder will be made."""
+    for name in FOLDERS:
+        for option, path in _written(options) if getattr(options, name, None) else ():
+            folder = getattr(options, name)
+            if Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(path)):
+                raise ConfigError(f"{option}: {path} will be a folder, for --{name} {folder}: name another file")
 
 
 def _check_launches(options: argparse.Namespace) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """The end of a message about a name that is not `known`: the most similar names, or nothing."""
-    close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
+    close = difflib.get_close_matches(name, list(known), n=3)
     return f"; nearest: {', '.join(close)}" if close else ""
 
 

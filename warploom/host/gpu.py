@@ -29,7 +29,7 @@ from warploom.host.launched import Launched, summed
 from warploom.host.memory import GlobalMemory
 from warploom.host.module import Geometry, Kernel, Module
 from warploom.kernels.launchwriter import save
-from warploom.tb.seeds import LIMIT
+from warploom.tb.seeds import FIXED, LIMIT
 
 if TYPE_CHECKING:
     from warploom.tb.lockstep import Lockstep
@@ -63,8 +63,8 @@ class Gpu:
     def __init__(
         self, machine: str | Path | SmConfig | None = None, *, gpu: str | Path | GpuConfig | None = None,
         timing: bool | Timing = True, traces: bool = False, rtl: bool = False, replay: bool = False,
-        seed: int = 1, launch_files: str | Path | None = None, sample: int | None = None, limit: int = DEFAULT_LIMIT,
-        **settings: Setting,
+        seed: int | None = None, launch_files: str | Path | None = None, sample: int | None = None,
+        limit: int = DEFAULT_LIMIT, **settings: Setting,
     ) -> None:
         _check_flags(traces=traces, rtl=rtl, replay=replay)
         changes = [_setting(field, value) for field, value in settings.items()]
@@ -80,13 +80,17 @@ class Gpu:
         self._traces = traces
         if replay and not rtl:
             raise ConfigError("replay: only hardware replays: add rtl=True")
-        if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < LIMIT:
+        if rtl and not timing:
+            raise ConfigError("rtl: hardware is compared with the timing: leave out timing=False")
+        if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < LIMIT):
             raise ConfigError(f"seed = {shown(seed)}: must be a whole number from 0 to {LIMIT - 1}")
+        if seed is not None and not rtl:
+            raise ConfigError("seed: only hardware has power-up contents: add rtl=True")
         if sample is not None and (rtl or not timing or not isinstance(sample, int) or sample < 2):
             raise ConfigError(f"sample = {shown(sample)}: must be at least 2 blocks, of a Gpu with timing and without "
                               "rtl")
         self._sample = sample
-        self._hardware = Hardware(self.config, seed, replay) if rtl else None
+        self._hardware = Hardware(self.config, FIXED if seed is None else seed, replay) if rtl else None
         if not isinstance(launch_files, str | Path | None):
             raise ConfigError(f"launch_files = {shown(launch_files)}: must be the path of a folder")
         self._files = None if launch_files is None else Path(launch_files)
@@ -171,11 +175,12 @@ class Gpu:
 
     def _simulate(self, traced: Traced, module: Module) -> tuple[Statistics | None, "Lockstep | None"]:
         """The cycles of a launch on the model and on the hardware, as far as they are asked for."""
-        timed = self._timing(self.config, traced) if self._timing else None
+        if not self._timing:
+            return None, None
+        timed = self._timing(self.config, traced)
         if self._hardware is None:
             return timed, None
-        cycles = None if timed is None else timed.cycles
-        return timed, self._hardware.compare(module, traced.program.name, traced.launch, cycles)
+        return timed, self._hardware.compare(module, traced.program.name, traced.launch, timed.cycles)
 
     def _launch(self, kernel: Kernel, geometry: Geometry, arguments: Sequence[Value]) -> Launch:
         """The launch with all of this GPU's memory."""

@@ -132,7 +132,7 @@ class _Value:
             self.out = table.flag("out", False)
             self.expectation = self._read_expectation(arrays, self.value.array)
         else:
-            table.fail("type", "is missing: give a scalar its PTX type, or a buffer its dtype")
+            table.missing("type", "give a scalar its PTX type, or a buffer its dtype")
         table.finish()
 
     def as_buffer(self) -> Buffer:
@@ -148,6 +148,8 @@ class _Value:
         text = table.text("bytes", None)
         if text is None:
             return scalar(table, "value", dtype).tobytes()
+        if "value" in table:
+            table.fail("bytes", "value is given, too: give either value or bytes")
         try:
             data = bytes.fromhex(text)
         except ValueError:

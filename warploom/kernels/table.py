@@ -30,9 +30,16 @@ class Table:
         """Raise the `LaunchError` that names file, place and key."""
         raise LaunchError(f"{self.file}: {self.place}{shorten(key)}: {message}")
 
+    def missing(self, key: str, wanted: str) -> NoReturn:
+        """Raise the `LaunchError` for a key that is not there; one of another name may be meant."""
+        self.fail(key, f"is missing: {wanted}{nearest(key, self._left)}")
+
     def text(self, key: str, default: Any = _REQUIRED) -> Any:
         """A string that is not empty."""
-        return self._take(key, default, "a string in quotes", lambda v: isinstance(v, str) and v)
+        value = self._take(key, default, "a string in quotes", lambda v: isinstance(v, str))
+        if value == "":
+            self.fail(key, "must not be empty")
+        return value
 
     def flag(self, key: str, default: Any = _REQUIRED) -> Any:
         """true or false."""
@@ -81,7 +88,7 @@ class Table:
         self._known.append(key)
         if key not in self._left:
             if default is _REQUIRED:
-                self.fail(key, f"is missing: must be {wanted}")
+                self.missing(key, f"must be {wanted}")
             return default
         value = self._left.pop(key)
         if not fits(value):

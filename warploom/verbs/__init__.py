@@ -47,7 +47,9 @@ def consistent(settings: list[str]) -> list[str]:
     """The settings of ``--set``. Raises `ConfigError` if they give one field two values, perhaps by two names."""
     given: dict[str, str] = {}
     for setting in settings:
-        name, _, value = setting.partition("=")
+        name, equals, value = setting.partition("=")
+        if not equals or not value.strip():
+            raise ConfigError(f"--set {shorten(setting)}: must be FIELD=VALUE, such as banks=4")
         part, _, short = name.strip().removeprefix(f"{PIPES}.").partition(".")
         field = short if part in _PARTS else name.strip().removeprefix(f"{PIPES}.")
         if given.setdefault(field, value.strip()) != value.strip() and short != "copy":

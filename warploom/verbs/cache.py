@@ -14,6 +14,8 @@ from warploom.verbs import Body
 
 def main(options: argparse.Namespace) -> Body:
     """List the entries, or remove them."""
+    if store.place().exists() and not store.place().is_dir():
+        raise ConfigError(f"{store.place()}: is a file: set WARPLOOM_CACHE to a folder")
     body = _clear(options.kind) if options.action else _list()
     return {"place": str(store.place()), **body}
 

@@ -6,6 +6,7 @@ import shlex
 
 from warploom import report
 from warploom.arch.config import SmConfig
+from warploom.arch.errors import ConfigError
 from warploom.arch.mechanisms import MECHANISMS
 from warploom.tb.recording import compare, record
 from warploom.tb.regress import Outcome, disagreements, regress
@@ -19,6 +20,8 @@ def main(options: argparse.Namespace) -> Body:
     """Run all runs that have not passed yet with these seeds, report each, and list all; or record the golden model's
     runs, or compare them with a recording."""
     config = configuration(options)
+    if options.against and not options.against.exists():
+        raise ConfigError(f"--against: {options.against}: no such file")
     if options.record or options.against:
         return _recorded(config, options)
     config.check_hardware()

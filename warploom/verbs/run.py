@@ -5,6 +5,8 @@ import dataclasses
 import time
 from pathlib import Path
 
+from rich.filesize import decimal
+
 from warploom import report, targets
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ExecutionError, ToolError, warn
@@ -28,6 +30,8 @@ def main(options: argparse.Namespace) -> Body:
         raise ConfigError("--replay: it replays on hardware, without waves: give it with --rtl, and without --waves")
     if options.gpu is not None and (options.rtl or options.blocks is not None):
         raise ConfigError("--gpu: leave out --rtl and --blocks, which are for one SM")
+    if options.gpu is not None and options.functional:
+        raise ConfigError("--gpu: leave out --functional, which times nothing")
     if options.blocks is not None and (options.rtl or options.functional):
         raise ConfigError("--blocks: only the cycle model takes a sample of the blocks: leave out --rtl and "
                           "--functional")
@@ -148,7 +152,7 @@ def run_rtl(
         **{f"compared: {what}": count for what, count in compared.checks.items()},
         "compared by": compared.by,
         "cycles per second": round(compared.cycles_per_second),
-        **({"waveform": compared.waveform} if record else {}),
+        **({"waveform": f"{record} ({decimal(record.stat().st_size)})"} if record else {}),
     })
     return {"rtl": compared.to_json()}
 

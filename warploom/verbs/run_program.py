@@ -14,7 +14,7 @@ from warploom.programs.library import Inputs, Outputs, Program, program
 from warploom.running import save
 from warploom.verbs import Body, machine, need_simulator
 from warploom.verbs.gpu import gpu_body, show_gpu
-from warploom.verbs.run import extents, seed_of_hardware, show_printed, show_timing
+from warploom.verbs.run import extents, show_printed, show_timing
 
 
 def main(options: argparse.Namespace) -> Body:
@@ -30,7 +30,7 @@ def main(options: argparse.Namespace) -> Body:
     this, size = program(options.kernel), options.size or "default"
     sm, around = machine(options)
     gpu = Gpu(sm if around is None else None, gpu=around, timing=not options.functional, rtl=options.rtl,
-              replay=options.replay, seed=seed_of_hardware(options), launch_files=options.launches,
+              replay=options.replay, seed=options.seed, launch_files=options.launches,
               sample=options.blocks)
     given = this.inputs(size)
     try:
