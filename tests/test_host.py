@@ -214,10 +214,23 @@ def test_numpy_scalars_of_another_size(type_: str, size: int, value: np.generic,
     assert encode("k", Parameter("n", type_, 0, size), value).data == data.tobytes()
 
 
+@pytest.mark.parametrize(("type_", "size", "value", "data"), [
+    ("u32", 4, np.array(7), b"\7\0\0\0"), ("f32", 4, np.array(0.5), np.float32(0.5).tobytes()),
+    ("b8", 4, bytearray(b"abcd"), b"abcd"), ("b8", 4, np.zeros((), [("x", "i4")]), bytes(4)), ("b8", 1, 7, b"\7"),
+])
+def test_other_ways_to_give_a_value(type_: str, size: int, value: Any, data: bytes) -> None:
+    assert encode("k", Parameter("n", type_, 0, size), value).data == data
+
+
 @pytest.mark.parametrize(("parameter", "value", "message"), [
     (Parameter("x", "f32", 0, 12), 1.5, "must be bytes or a numpy record"),
     (Parameter("x", "f32", 0, 4), 1e39, "out of range"),
     (Parameter("x", "f32", 0, 4), np.float64(1e39), "out of range"),
+    (Parameter("x", "u64", 0, 8), None, "must be an array of the GPU, gpu.array"),
+    (Parameter("x", "u64", 0, 8), [1], "must be an array of the GPU"),
+    (Parameter("x", "b8", 0, 8), 5, "must be a numpy record or bytes"),
+    (Parameter("x", "b8", 0, 8), np.float64(5), "must be a numpy record or bytes"),
+    (Parameter("x", "u32", 0, 4), np.zeros((9, 9)), r"can't be array\(\[\[0., .* must be in the GPU's memory"),
     (Parameter("x", "u8", 0, 1), np.int64(-129), "too big"), (Parameter("x", "u32", 0, 4), np.float64(1), "float64 is"),
 ])
 def test_numbers_that_a_parameter_cannot_hold(parameter: Parameter, value: Any, message: str) -> None:
@@ -499,6 +512,10 @@ def test_hardware_that_does_not_exist() -> None:
         Gpu("small", rtl=True, coalescing="on", alignment="ideal")
     with pytest.raises(ConfigError, match="add rtl=True"):
         Gpu("small", replay=True)
+    with pytest.raises(ConfigError, match="seed: only hardware has power-up contents: add rtl=True"):
+        Gpu("small", seed=5)
+    with pytest.raises(ConfigError, match="leave out timing=False"):
+        Gpu("small", rtl=True, timing=False)
 
 
 @pytest.mark.parametrize("seed", [-1, 1 << 31, 1.0, "1"])

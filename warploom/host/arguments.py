@@ -12,8 +12,11 @@ from warploom.arch.program import Parameter, Program
 from warploom.host.array import KINDS, DeviceArray
 from warploom.host.memory import GlobalMemory
 
-Value = DeviceArray | int | float | bytes | np.generic | np.ndarray
+Value = DeviceArray | int | float | bytes | bytearray | np.generic | np.ndarray
 """An argument: an array, a number, or the bytes of a struct."""
+
+STRUCT = "b8"
+"""The type of a struct, whose parameter has several of these bytes."""
 
 _FLOATS = {2: "<f2", 4: "<f4", 8: "<f8"}
 
@@ -31,17 +34,21 @@ def encode_all(program: Program, arguments: Sequence[Value], memory: GlobalMemor
 
 def encode(kernel: str, parameter: Parameter, value: Value) -> Scalar:
     """An argument as the parameter's bytes: the address of an array, a number in the parameter's range, or the bytes
-    of a struct (a numpy record or `bytes`). Raises `LaunchError`."""
+    of a struct (a numpy record, `bytes` or `bytearray`). Raises `LaunchError`."""
     try:
-        data = _data(parameter, value)
+        if isinstance(value, np.ndarray) and not value.ndim:
+            value = value[()]
+        data = _data(parameter, bytes(value) if isinstance(value, bytearray) else value)
     except (TypeError, ValueError, OverflowError) as error:
         raise LaunchError(f"{kernel}: {parameter.name} (.{parameter.type}, {parameter.size} bytes) can't be "
-                          f"{shown(value)}: {error}") from None
+                          f"{' '.join(shown(value).split())}: {error}") from None
     return Scalar(parameter.type, data)
 
 
 def _data(parameter: Parameter, value: Value) -> bytes:
     size, floating = parameter.size, parameter.type[0] == "f"
+    if parameter.type == STRUCT and size > 1 and not isinstance(value, bytes | np.void):
+        raise TypeError("must be a numpy record or bytes")
     if isinstance(value, DeviceArray):
         if floating or size != 8:
             raise TypeError("an array is passed as a pointer of 8 bytes")
@@ -59,7 +66,8 @@ def _data(parameter: Parameter, value: Value) -> bytes:
             raise ValueError("out of range")
         return data.tobytes()
     if not isinstance(value, int):
-        raise TypeError("must be a number" if floating else "must be an integer")
+        raise TypeError("must be a number" if floating else "must be an integer" if size != 8 else
+                        "must be an array of the GPU, gpu.array(...), or an integer")
     return value.to_bytes(size, "little", signed=value < 0)
 
 
