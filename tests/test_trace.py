@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TracePacket
 from perfetto_trace import Read, read
 
 import warploom
@@ -204,6 +205,8 @@ def test_a_picture_of_some_cycles(tmp_path: Path) -> None:
     assert Counter((row.name, *each) for row in shown for each in row.slices) == expected
     assert [row.name for row in shown if row.depth == 1] == [
         "launches", "schedulers", "warps", "collectors", "pipes", "memory", "banks"]
+    banks = [row.name for row in picture.rows(path, 0, 1 << 40) if row.name.startswith("bank ")]
+    assert banks == [f"bank {number}" for number in range(len(banks))]
     names = {name for _, _, _, name in expected}
     picture.main([str(path), str(first), str(last), str(tmp_path / "run.svg")])
     text = (tmp_path / "run.svg").read_text()
@@ -213,15 +216,22 @@ def test_a_picture_of_some_cycles(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    (["absent", "0", "9", "a.png"], "absent: no trace can be read"),
-    (["text", "0", "9", "a.png"], "text: no trace can be read"),
-    (["empty", "0", "9", "a.png"], "nothing happens in cycles 0 to 9"), (["empty", "0", "9", "a.gif"], "must end in"),
+    (["absent", "0", "9", "a.png"], "absent: No such file or directory"),
+    (["text", "0", "9", "a.png"], "text: not a trace"), (["empty", "0", "9", "a.png"], "empty: not a trace"),
+    (["foreign", "0", "9", "a.png"], "foreign: not a trace"), (["small", "0", "9", "a.gif"], "must end in"),
+    (["small", "5", "9", "a.png"], "nothing happens in cycles 5 to 9"),
+    (["small", "0", "9", "absent/a.png"], "absent/a.png: No such file or directory"),
 ])
 def test_no_picture(arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
                     capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     Path("text").write_text("no trace")
     Path("empty").touch()
+    Path("foreign").write_bytes(Trace(packet=[TracePacket(compressed_packets=b"x")]).SerializeToString())
+    with Path("small").open("wb") as file:
+        writer = Writer(file)
+        writer.slice(writer.track("track"), (0, 5), "slice", "category")
+        writer.close()
     with pytest.raises(SystemExit):
         picture.main(arguments)
     assert message in capsys.readouterr().err

@@ -5,6 +5,7 @@
 
 import argparse
 import io
+import os
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TracePacket, TrackEvent
 
-from warploom.files import write_whole
+from warploom.files import why_not, write_whole
 
 COLOURS = [mpl.colormaps[name](number) for name, count in (("Set3", 12), ("Set2", 8)) for number in range(count)]
 
@@ -71,6 +72,8 @@ def _used(tracks: dict[int, tuple[int, Row]], parent: int) -> Iterator[Row]:
 def _packets(path: Path) -> Iterator[TracePacket]:
     trace = Trace()
     trace.ParseFromString(path.read_bytes())
+    if not trace.packet:
+        raise DecodeError("it has no packets")
     for outer in trace.packet:
         inner = Trace()
         inner.ParseFromString(zlib.decompress(outer.compressed_packets))
@@ -115,10 +118,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if options.picture.suffix not in (".png", ".svg"):
         parser.error(f"{options.picture}: must end in .png or .svg")
+    if wrong := why_not(options.picture):
+        parser.error(f"{options.picture}: {os.strerror(wrong)}")
     try:
         shown = rows(options.trace, options.first, options.last)
-    except (OSError, DecodeError) as error:
-        parser.error(f"{options.trace}: no trace can be read: {error}")
+    except OSError as error:
+        parser.error(f"{options.trace}: {error.strerror}")
+    except (DecodeError, zlib.error, LookupError) as error:
+        parser.error(f"{options.trace}: not a trace of warploom trace: {error}")
     if not shown:
         parser.error(f"{options.trace}: nothing happens in cycles {options.first} to {options.last}")
     write_whole(options.picture, draw(shown, options.first, options.last, options.picture.suffix[1:]))

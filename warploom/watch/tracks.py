@@ -25,12 +25,13 @@ class Labels:
 
 
 class Lanes:
-    """Tracks of one name, as many as slices overlap. Slices must come in the order of their ends."""
+    """Tracks of one name, as many as slices overlap, and at least one, so that tracks stand in the order in which they
+    are made. Slices must come in the order of their ends."""
 
     def __init__(self, writer: Writer, name: str, parent: int) -> None:
         self._writer, self._name, self._parent = writer, name, parent
-        self._tracks: list[int] = []
-        self._ends: list[int] = []
+        self._tracks = [writer.track(name, parent)]
+        self._ends = [0]
 
     def add(self, cycles: tuple[int, int], name: str, category: str, annotations: Sequence[Any] = (),
             flow: int | None = None) -> None:
