@@ -148,11 +148,21 @@ def _parse(path: Path, text: str, digest: str) -> Library:
             raise ConfigError(f"{path}: not a Liberty library: it starts with {top.group_name!r}")
         units = Units(top)
         cells = {plain_text(group.args[0]): _cell(group, units) for group in top.get_groups("cell")}
-    except (LibertyParserError, LookupError, ValueError, AssertionError, TypeError, AttributeError) as error:
+    except LibertyParserError as error:
+        raise ConfigError(f"{path}: not a Liberty file that can be read: {_in_words(error)}") from None
+    except (LookupError, ValueError, AssertionError, TypeError, AttributeError) as error:
         line = str(error).splitlines() or [type(error).__name__]
         raise ConfigError(f"{path}: not a Liberty file that can be read: {line[0][:120]}") from None
     conditions = f"{top['nom_voltage']} V, {top['nom_temperature']} °C, process {top['nom_process']}"
     return Library(plain_text(top.args[0]), str(path), digest, conditions, cells)
+
+
+def _in_words(error: LibertyParserError) -> str:
+    """The parser's error; it counts lines from 0, and says None for the end of the file."""
+    said = str(error).splitlines()[0]
+    if not (match := re.search(r"line (\d+).*, (None|['\"].*['\"])\)$", said)):
+        return said[:120]
+    return f"line {int(match[1]) + 1}: unexpected {'end of file' if match[2] == 'None' else match[2]}"
 
 
 class Units:
