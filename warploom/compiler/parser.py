@@ -9,7 +9,7 @@ from typing import Any
 
 from lark import Lark, UnexpectedInput, UnexpectedToken
 
-from warploom.arch.errors import PtxError
+from warploom.arch.errors import PtxError, shorten
 from warploom.compiler import ptx
 from warploom.compiler.builder import Alias, Builder
 
@@ -70,16 +70,31 @@ _WORDS = {
 }
 
 
+_LONG = re.compile(r"0[xX][0-9a-fA-F]{17,}|0[bB][01]{65,}|0[0-7]{23,}|[1-9]\d{20,}")
+
+_OPERATOR = re.compile(r"[\s,]-?\d\w*\s*[-+*/%&|^<>=?]$")
+"""An operator after an integer, which only a constant expression has."""
+
+
 def _explain(error: UnexpectedInput, text: str, file: str) -> PtxError:
     """The parser's error in words: the token found and the tokens expected."""
-    words = {_WORDS.get(name) or f"'{_parser().get_terminal(name).pattern.value}'" for name in _acceptable(text)}
+    acceptable = _acceptable(text)
+    words = {_WORDS.get(name) or f"'{_parser().get_terminal(name).pattern.value}'" for name in acceptable}
     expected = " or ".join(sorted(words))
     if isinstance(error, UnexpectedToken) and error.token.type == "$END":
         lines = text.rstrip().split("\n")
         message = f"unexpected end of file; expected {expected}"
         return PtxError(message, file=file, line=len(lines), column=len(lines[-1]) + 1)
-    found = text[error.pos_in_stream :].split(maxsplit=1)[0][:40]
-    return PtxError(f"unexpected {found!r}; expected {expected}", file=file, line=error.line, column=error.column)
+    found = text[error.pos_in_stream :].split(maxsplit=1)[0]
+    if found.startswith("/*"):
+        message = "the comment does not end: '*/' is missing"
+    elif long := _LONG.match(found):
+        message = f"integer {shorten(long[0])} does not fit 64 bits"
+    elif (found[0] in "(~" and "INT" in acceptable) or _OPERATOR.search(text[: error.pos_in_stream][-80:] + found[0]):
+        message = f"unexpected {found[:40]!r}: constant expressions are not supported: write the value"
+    else:
+        message = f"unexpected {found[:40]!r}; expected {expected}"
+    return PtxError(message, file=file, line=error.line, column=error.column)
 
 
 def _acceptable(text: str) -> set[str]:
