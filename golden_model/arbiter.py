@@ -2,12 +2,14 @@
 Fig. 3.16a)."""
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from warploom.arch.pipes import WritePaths
 from warploom.golden_model.masks import lowest
+from warploom.golden_model.memo import Memo
+from warploom.golden_model.named import named
 
 
 class Decision(NamedTuple):
@@ -93,40 +95,39 @@ Match = Callable[[tuple[int, ...], int, int], Wave]
 """Matches banks and collectors, as `wavefront` does."""
 
 
-@lru_cache(maxsize=1 << 16)
-def _decision(
-    matching: tuple[Match, int], paths: WritePaths, writes: tuple[int | None, ...], requests: tuple[int, ...],
-    diagonal: int,
-) -> Decision:
-    """What is decided about the requests of writers and collectors. Cached, as the wave is."""
-    match, size = matching
-    granted, written, refused = share_paths(paths, writes)
-    reads, conflicts = list(requests), refused
-    for bank in written:
-        conflicts += reads[bank].bit_count()
-        reads[bank] = 0
-    wave = match(tuple(reads), diagonal, size)
-    return Decision(granted, wave.grants, not refused, conflicts + wave.bank_conflicts, wave.port_conflicts)
-
-
 class Turns:
-    """Write paths in the order in which they are served: the first `rotating` ones take turns, the others follow.
-    `order` is that of this cycle."""
+    """What has priority in a cycle: one of the `diagonals`, and one of the first `rotating` write paths. Both move on
+    in every cycle, so that the only state is the number of the `cycle`."""
 
-    def __init__(self, paths: WritePaths, rotating: int) -> None:
-        self.first = 0  # the path that is served first
+    def __init__(self, diagonals: int, paths: WritePaths, rotating: int) -> None:
+        self.cycle = 0
         self.orders = [(*paths[first:rotating], *paths[:first], *paths[rotating:]) for first in range(rotating)]
-        self.order = paths
-        self.observed = ("first_path",) if rotating > 1 else ()
+        """By the path that is served first: the write paths in their order. Those that do not rotate are the last."""
+        self._diagonals = diagonals
+        self.observed = ("diagonal", "first_path") if rotating > 1 else ("diagonal",)
 
-    def advance(self, cycles: int) -> None:
+    @property
+    def diagonal(self) -> int:
+        """The diagonal that has priority."""
+        return self.cycle % self._diagonals
+
+    @property
+    def first(self) -> int:
+        """The write path that has priority."""
+        return self.cycle % len(self.orders)
+
+    @property
+    def order(self) -> WritePaths:
+        """The write paths in the order of this cycle."""
+        return self.orders[self.cycle % len(self.orders)]
+
+    def advance(self, cycles: int = 1) -> None:
         """Let cycles pass."""
-        self.first = (self.first + cycles) % len(self.orders)
-        self.order = self.orders[self.first]
+        self.cycle += cycles
 
     def observe(self) -> Sequence[int]:
-        """The path that is served first, if that changes."""
-        return (self.first,) if self.observed else ()
+        """The diagonal and, if that changes, the write path with priority."""
+        return (self.diagonal, self.first) if len(self.orders) > 1 else (self.diagonal,)
 
 
 class Arbiter:
@@ -137,9 +138,16 @@ class Arbiter:
         self, banks: int, collectors: int, paths: WritePaths, rotating: int = 1, match: Match = wavefront,
     ) -> None:
         self.size = max(banks, collectors)
-        self.diagonal = 0
-        self._turns, self._matching = Turns(paths, rotating), (match, self.size)
-        self.observed = ("diagonal", *self._turns.observed)
+        self._turns, self._match = Turns(self.size, paths, rotating), match
+        self._shares = [Memo(partial(share_paths, order)) for order in self._turns.orders]
+        self.observed, self.observe = self._turns.observed, self._turns.observe
+        self.advance = self._turns.advance
+        """The end of a cycle, or of several cycles without requests: the priority moves on."""
+
+    @property
+    def diagonal(self) -> int:
+        """The diagonal that has priority."""
+        return self._turns.diagonal
 
     @property
     def order(self) -> WritePaths:
@@ -152,20 +160,19 @@ class Arbiter:
         `writes` holds for each writer the bank that its latch requests or `None`; `reads` for each bank the mask of
         collectors that request it.
         """
-        return _decision(self._matching, self._turns.order, tuple(writes), tuple(reads), self.diagonal)
+        cycle, size = self._turns.cycle, self.size
+        granted, written, refused = self._shares[cycle % len(self._shares)][tuple(writes)]
+        conflicts = refused
+        if written:
+            reads = list(reads)
+            for bank in written:
+                conflicts += reads[bank].bit_count()
+                reads[bank] = 0
+        grants, banks, ports = self._match(tuple(reads), cycle % size, size)
+        return named(Decision, (granted, grants, not refused, conflicts + banks, ports))
 
     def arbitrate(self, writes: Sequence[int | None], reads: Sequence[int]) -> tuple[list[bool], list[int | None]]:
         """The grants alone: whether each latch is granted, and the collector granted to each bank, `None` for none."""
         decision = self.decide(writes, reads)
         granted = dict(decision.reads)
         return list(decision.writes), [granted.get(bank) for bank in range(len(reads))]
-
-    def advance(self, cycles: int = 1) -> None:
-        """The end of a cycle, or of several cycles without requests: the priority moves on."""
-        self.diagonal = (self.diagonal + cycles) % self.size
-        if self._turns.observed:
-            self._turns.advance(cycles)
-
-    def observe(self) -> Sequence[int]:
-        """The diagonal and the write path with priority."""
-        return (self.diagonal, *self._turns.observe())

@@ -31,15 +31,19 @@ class SlowArbiter:
         self, config: SmConfig, writes_slowly: Callable[[int], bool], reads_slowly: Callable[[int, int], bool],
     ) -> None:
         self.size = max(config.banks, config.collectors)
-        self.diagonal = 0
         self.slow = SlowCounts()
-        self._turns = Turns(config.write_paths, config.rotating_paths)
+        self._turns = Turns(self.size, config.write_paths, config.rotating_paths)
         self._writes_slowly, self._reads_slowly = writes_slowly, reads_slowly
         self._two_ports = config.bank_ports == 2
         self._open = self._opening = _NOTHING  # of the cycle before, and of this one
         shown = ("open_reads", "open_writes") if self._two_ports else ("open",)
         self._shown = shown if config.tfet_rows else ()
-        self.observed = ("diagonal", *self._turns.observed, *self._shown)
+        self.observed = (*self._turns.observed, *self._shown)
+
+    @property
+    def diagonal(self) -> int:
+        """The diagonal that has priority."""
+        return self._turns.diagonal
 
     @property
     def order(self) -> WritePaths:
@@ -89,7 +93,6 @@ class SlowArbiter:
 
     def advance(self, cycles: int = 1) -> None:
         """The end of a cycle, or of several cycles without requests: the priority moves on."""
-        self.diagonal = (self.diagonal + cycles) % self.size
         self._turns.advance(cycles)
         self.slow.reads += len(self._opening.reads)
         self.slow.writes += len(self._opening.writes)
@@ -100,4 +103,4 @@ class SlowArbiter:
         reads = sum(1 << bank for bank in self._open.reads)
         writes = sum(1 << bank for bank in self._open.writes.values())
         opened = (reads, writes) if self._two_ports else (reads | writes,)
-        return (self.diagonal, *self._turns.observe(), *(opened if self._shown else ()))
+        return (*self._turns.observe(), *(opened if self._shown else ()))

@@ -109,16 +109,22 @@ class CoalescingArbiter:
         *, match: Match | None = None, turn: Turn | None = None,
     ) -> None:
         self.size = max(banks, collectors)
-        self.diagonal = 0
-        self._turns, writers = Turns(paths, rotating), range(sum(map(len, paths)))
+        self._turns, writers = Turns(self.size, paths, rotating), range(sum(map(len, paths)))
         self._idle = (False,) * len(writers)
         self._alone = [tuple(writer == granted for writer in writers) for granted in writers]  # by writer
         self._match = match
         self._grant = self._wavefront if match is None else partial(self._matched, match)
-        self.observed = ("diagonal", *self._turns.observed)
+        self.observed, self.observe = self._turns.observed, self._turns.observe
+        self.advance = self._turns.advance
+        """The end of a cycle, or of several cycles without requests: the priority moves on."""
         self._resources = _Resources(banks, collectors, alignment)
         # By diagonal: the position of a request.
         self._turn_of = [Memo(partial(turn or _turn, self.size, diagonal)) for diagonal in range(self.size)]
+
+    @property
+    def diagonal(self) -> int:
+        """The diagonal that has priority."""
+        return self._turns.diagonal
 
     @property
     def order(self) -> WritePaths:
@@ -199,16 +205,6 @@ class CoalescingArbiter:
                         granted[writer], used = True, after
                     break
         return tuple(granted), used
-
-    def advance(self, cycles: int = 1) -> None:
-        """The end of a cycle, or of several cycles without requests: the priority moves on."""
-        self.diagonal = (self.diagonal + cycles) % self.size
-        if self._turns.observed:
-            self._turns.advance(cycles)
-
-    def observe(self) -> Sequence[int]:
-        """The diagonal and the write path with priority."""
-        return (self.diagonal, *self._turns.observe())
 
 
 def _turn(size: int, diagonal: int, read: Read) -> int:
