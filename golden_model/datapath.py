@@ -139,7 +139,7 @@ class Datapath:
                 assert results[number] is None, "two SP results in one cycle"
                 results[number] = finished.pop(cycle)
         queues = self.queues
-        if queues.exist and (results is not None or not queues.empty):
+        if queues.exist and not (queues.empty and (results is None or all(self.ready))):  # otherwise results pass
             results = queues.step(results or list(self._no_results), self.ready)
             if self._store_acts:
                 self._refused = [*self._refused, *queues.waiting(self.ready)]
