@@ -1,6 +1,7 @@
 """Pipes outside the datapath: SP operations without hardware lanes, and the SFU (docs/contract/pipes.md)."""
 
 from collections import deque
+from collections.abc import Sequence
 
 from warploom.arch.pipes import PipeConfig
 from warploom.golden_model.front_end.flight import Flight
@@ -13,18 +14,18 @@ def latencies(pipe: PipeConfig) -> dict[int, int]:
 
 
 class OutsideSp:
-    """Results of an SP pipe from outside, valid exactly `latency` cycles after their dispatch."""
+    """Results of the SP pipes from outside, valid exactly `latency` cycles after their dispatch."""
 
-    def __init__(self, pipe: PipeConfig) -> None:
-        self._latency = latencies(pipe)
-        self.results: dict[int, Result] = {}
-        """By cycle."""
+    def __init__(self, pipes: Sequence[PipeConfig]) -> None:
+        self._latency = [latencies(pipe) for pipe in pipes]
+        self.results: dict[int, dict[int, Result]] = {}
+        """By cycle, and by the number of the pipe."""
 
-    def accept(self, cycle: int, timing: int, result: Result) -> None:
+    def accept(self, cycle: int, pipe: int, timing: int, result: Result) -> None:
         """An instruction dispatched in `cycle`."""
-        due = cycle + self._latency[timing]
-        assert due not in self.results, "two results in one write-back slot"
-        self.results[due] = result
+        due = self.results.setdefault(cycle + self._latency[pipe][timing], {})
+        assert pipe not in due, "two results in one write-back slot"
+        due[pipe] = result
 
     def next_event(self) -> int | None:
         """The next cycle with a result."""

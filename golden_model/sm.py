@@ -77,10 +77,10 @@ class Sm:
         self._no_issues: list[IssueFields | None] = [None] * config.issue_inputs
         self._no_results: list[Result | None] = [None] * len(config.pipes)
         sp, sfu, (self._mem,) = map(config.numbers, KINDS)
-        self.outside_sp = [OutsideSp(config.timed_pipes[number]) for number in sp]
+        self.outside_sp = OutsideSp([config.timed_pipes[number] for number in sp])
         self.sfu = {number: Sfu(config.timed_pipes[number]) for number in sfu}
         self._sfus = [*self.sfu.items()]
-        self._outside_sp = [*enumerate(outside.results for outside in self.outside_sp)]
+        self._results_of_sp = self.outside_sp.results
         self.defined: dict[int, Defined] = {}
         self.occupied = 0
         """Warps resident, summed over cycles."""
@@ -133,8 +133,7 @@ class Sm:
         if self._into != self._no_inputs or self.front_end.may_turn:
             return self.cycle + 1
         nexts = (self.front_end.next_event(self.cycle), self.datapath.next_event(), self.memory.next_event(),
-                 *(sfu.next_event() for sfu in self.sfu.values()),
-                 *(outside.next_event() for outside in self.outside_sp))
+                 *(sfu.next_event() for sfu in self.sfu.values()), self.outside_sp.next_event())
         return min((event for event in nexts if event is not None), default=None)
 
     def skip(self) -> None:
@@ -207,10 +206,10 @@ class Sm:
                         self._ended.append(left)
         if stored is not None:
             self._ended.append(stored)
-        for number, finished in self._outside_sp:
-            if cycle in finished:
-                results = results or [*self._no_results]
-                results[number] = finished.pop(cycle)
+        if cycle in self._results_of_sp:
+            results = results or [*self._no_results]
+            for number, finished in self._results_of_sp.pop(cycle).items():
+                results[number] = finished
         return results or (), given
 
     def _issues(self, cycle: int) -> tuple[Issues, int]:
@@ -310,7 +309,7 @@ class Sm:
         elif dispatch["pipe"] in self.sfu:
             self.sfu[dispatch["pipe"]].accept(self.cycle, dispatch["timing"], flight, result)
         elif result is not None:
-            self.outside_sp[dispatch["pipe"]].accept(self.cycle, dispatch["timing"], result)
+            self.outside_sp.accept(self.cycle, dispatch["pipe"], dispatch["timing"], result)
 
     def _evaluate(self, dispatch: DispatchFields) -> tuple[int, int]:
         """The result of an integer instruction, from functional execution."""
