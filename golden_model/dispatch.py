@@ -1,5 +1,6 @@
 """`Dispatcher`: selects the ready collectors whose instructions are dispatched (docs/contract/operands.md)."""
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Protocol
@@ -115,8 +116,11 @@ class Dispatcher:
         self.queued = [0] * len(config.pipes)
         self.chosen: Leaving | None = None
         self.credits = [pipe.credits for pipe in config.pipes]
-        self._queue = [pipe.result_queue for pipe in config.pipes]
-        self._sure = 0 if config.tfet_rows else config.rotating_paths  # of so many results one leaves; 0: none may
+        # Of so many results one leaves (0: none may), which tells how many stay of a number that comes. If it is 1, no
+        # result ever finds its queue full.
+        sure, most = 0 if config.tfet_rows else config.rotating_paths, max(map(max, map(dict.values, self._latency)))
+        self._staying = [coming - (coming // sure if sure else 0) for coming in range(most + 3)]
+        self._queue = [math.inf if sure == 1 else pipe.result_queue for pipe in config.pipes]
 
     def accepts(self, pipe: int, fields: IssueFields) -> bool:
         """Whether a pipe accepts an instruction for dispatch in this cycle."""
@@ -130,11 +134,7 @@ class Dispatcher:
         slots = self.slots[pipe]
         if slots >> self._latency[pipe][timing] & 1:
             return False
-        if self._sure == 1:
-            return True
-        coming = slots.bit_count() + 1
-        leaving = coming // self._sure if self._sure else 0
-        return self.queued[pipe] + coming - leaving <= self._queue[pipe]
+        return self.queued[pipe] + self._staying[slots.bit_count() + 1] <= self._queue[pipe]
 
     def step(self, leaving: Leaving, given: int) -> None:
         """The end of a cycle in which these instructions are dispatched; pipes of the mask `given` get a credit

@@ -35,8 +35,10 @@ class RoundRobin:
 
     def pick(self, candidates: int) -> int:
         """See `Picker`, here and below."""
-        self._last = _next(candidates, self._last)
-        return self._last
+        first = self._last + 1  # as in `_next`: a call would take twice as long
+        after = candidates >> first << first or candidates
+        last = self._last = (after & -after).bit_length() - 1
+        return last
 
     def joined(self, slot: int, group: int) -> None:
         pass
