@@ -12,7 +12,7 @@ from warploom.arch.interfaces import Tag
 from warploom.arch.isa import INTEGER_OPS, Instruction, Op
 from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Combine, Cond, DType, Space
-from warploom.golden_model.affine.rules import Answer, Operation, Shape, execute, is_eligible, may_execute
+from warploom.golden_model.affine.rules import Answer, Operation, Shape, affine_slots, execute, is_eligible
 from warploom.golden_model.compact import Compact
 from warploom.golden_model.lane import decode_modifiers, lane
 from warploom.golden_model.words import split
@@ -226,7 +226,7 @@ def test_a_left_shift_is_not_signed() -> None:
     modifiers = decode_modifiers(Op.SHF, 0b100)
     assert modifiers.signed and not modifiers.right
     assert execute(Operation(Op.SHF, modifiers, False), slots_of((1, 1, 1)), 0) is None
-    assert not may_execute(Op.SHF, modifiers, (Tag.UNIFORM,) * 3)
+    assert not affine_slots(Op.SHF, modifiers)
 
 
 def test_widths_are_of_the_shape() -> None:
@@ -253,10 +253,9 @@ def test_affine_slots() -> None:
         for name in names.split():
             modifiers = decode_modifiers(Op[name], 0)
             for mask in range(8):
-                tags = tuple(Tag.AFFINE if mask >> slot & 1 else Tag.UNIFORM for slot in range(3))
                 affine = "".join(x for slot, x in enumerate("abc") if mask >> slot & 1)
-                assert may_execute(Op[name], modifiers, tags) == (affine in ("", *column.split())), (name, affine)
-            assert not may_execute(Op[name], modifiers, (Tag.UNIFORM, Tag.GENERIC, Tag.UNIFORM))
+                allows = mask in affine_slots(Op[name], modifiers)
+                assert allows == (affine in ("", *column.split())), (name, affine)
 
 
 def test_eligible() -> None:
@@ -327,4 +326,4 @@ def test_every_lane_of_what_is_accepted(op: Op) -> None:
     print(f"{op.name}: {accepted} accepted, {affine} of them affine, {refused} refused")
     assert accepted >= 200
     assert refused >= 200
-    assert affine >= 200 or not may_execute(op, decode_modifiers(op, 0), (Tag.AFFINE, Tag.UNIFORM, Tag.UNIFORM))
+    assert affine >= 200 or 0b001 not in affine_slots(op, decode_modifiers(op, 0))

@@ -4,9 +4,10 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import cast
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import Tag, coming_cycles
+from warploom.arch.interfaces import coming_cycles
 from warploom.arch.isa import RZ, Instruction, Op, Pipe
 from warploom.arch.modifiers import Space
 from warploom.golden_model.affine.counts import AffineCounts
@@ -35,16 +36,16 @@ from warploom.golden_model.front_end.warps import Follower, Warp
 from warploom.golden_model.inputs import Attempts
 from warploom.golden_model.named import named
 from warploom.golden_model.operands.port import OperandStore
-from warploom.golden_model.records import SOURCES, AttemptFields, IssueFields
+from warploom.golden_model.records import AttemptFields, IssueFields
 from warploom.golden_model.trace import NONE, Traced
 from warploom.golden_model.words import ALL_LANES
 
 # To look up a member of an enumeration costs as much as three calls.
 _ATTEMPT, _PARTIAL, _RESULT = Way.ATTEMPT, Way.PARTIAL, Way.RESULT
 _EXPANSION, _DATAPATH = Way.EXPANSION, Way.DATAPATH
-_LD, _SP, _AFFINE, _UNIFORM = Op.LD, Pipe.SP, Tag.AFFINE, Tag.UNIFORM
+_LD, _SP = Op.LD, Pipe.SP
 
-_NOTHING, _NONE_COMING = Issued(), dict[int, Tag]()
+_NOTHING, _NONE_COMING = Issued(), dict[int, bool]()
 
 ATTEMPTS = (_ATTEMPT, _PARTIAL)
 
@@ -84,7 +85,6 @@ class AffineDecisions:
         self._coming: dict[int, list[tuple[Warp, Unanswered]]] = {}  # by the cycle from which their results are used
         self._outcomes = unit.outcomes
         self._planner = Planner(config, trace, statics)
-        self._plans: list[Plan | None] = [None] * config.warps  # of each slot's next instruction, if it has lanes
         self._has_address_slot = config.has_address_slot
         self._addressing = 0  # slots whose next instruction goes to the address slot
         self._no_attempts: Attempts = (None,) * config.schedulers
@@ -129,18 +129,22 @@ class AffineDecisions:
             return self._no_attempts
         sets = list(self._no_attempts)
         for warp in picked:
-            plan = self._plan_of(warp)
+            plan: Plan | None = warp.plan
             if plan is not None and plan.way in ATTEMPTS:
                 fields = sets[warp.slot % len(sets)] = self._attempt(warp, plan)
-                values = tuple(self._unit.read(warp.slot, fields[source]) if fields["reads"] >> slot & 1 else None
-                               for slot, source in enumerate(SOURCES))
                 position = warp.walk.position if isinstance(warp, Warp) else warp.walk
-                self._attempted[warp.slot] = Unanswered(warp.next, position, fields, plan, values)
+                self._attempted[warp.slot] = Unanswered(warp.next, position, fields, plan, self._values(fields))
         return tuple(sets)
 
+    def _values(self, fields: AttemptFields) -> tuple[Compact | None, ...]:
+        """The values of the slots of an attempt that read registers."""
+        warp, reads, read = fields["warp"], fields["reads"], self._unit.read
+        return (read(warp, fields["src0"]) if reads & 1 else None, read(warp, fields["src1"]) if reads & 2 else None,
+                read(warp, fields["src2"]) if reads & 4 else None)
+
     def _attempt(self, warp: Warp | Follower, plan: Plan) -> AttemptFields:
-        fields: AttemptFields = {**self._instructions.fields(warp), "step": 0,
-                                 "writes_predicate": int(warp.next.hazards.writes_predicate)}
+        fields = cast(AttemptFields, self._instructions.fields(warp))
+        fields["step"], fields["writes_predicate"] = 0, int(warp.next.hazards.writes_predicate)
         if plan.special is not None:
             fields["imm"], fields["step"] = plan.special.base, plan.special.stride
         if warp.next.op is _LD:
@@ -158,7 +162,9 @@ class AffineDecisions:
             move = result_move(warp.next)
             return {**move.fields, "warp": warp.slot, "lanes": warp.walk.lanes, "full": 0, "pred": 0,
                     "first": int(not warp.entered), "aside": 0, "compact": 1}
-        return {**self._instructions.fields(warp), "aside": 0, "compact": compact_slots(self._planned(warp).slots)}
+        issued = self._instructions.fields(warp)
+        issued["aside"], issued["compact"] = 0, compact_slots(self._planned(warp).slots)
+        return issued
 
     def flight(self, warp: Warp, tag: int, cycle: int) -> Flight:
         plan = self._planned(warp)
@@ -175,13 +181,9 @@ class AffineDecisions:
             self.counts.vector_requests += flight.vector
         return flight
 
-    def _plan_of(self, warp: Warp | Follower) -> Plan | None:
-        """The plan for the warp's next instruction, if it has lanes."""
-        return self._plans[warp.slot] if isinstance(warp, Warp) else warp.plan
-
     def _planned(self, warp: Warp | Follower) -> Plan:
-        """The plan for the warp's next instruction, which is not CONTROL."""
-        plan = self._plan_of(warp)
+        """The plan for the warp's next instruction, which is not CONTROL and has lanes."""
+        plan: Plan | None = warp.plan
         assert plan is not None
         return plan
 
@@ -190,23 +192,23 @@ class AffineDecisions:
     def demand(self, warp: Warp, static: Static) -> int:
         """See `Decisions`, here and below."""
         if static.control or not warp.walk.lanes:
-            self._plans[warp.slot] = None
+            warp.plan = None
             self._addressing &= ~(1 << warp.slot)
             return NO_PORT
         return self._demand(static, self._plan(warp, static, refused=False))
 
     def come(self, follower: Follower) -> None:
-        self._plans[follower.slot] = follower.plan  # the datapath has made its register generic meanwhile
+        follower.warp.plan = follower.plan  # the datapath has made its register generic meanwhile
 
     def issued(self, warp: Warp) -> Issued:
-        plan, static = self._plans[warp.slot], warp.next
+        static, plan = warp.next, warp.plan
         if plan is None:
             return _NOTHING
         if plan.way is _ATTEMPT:
             return Issued(holds=self._attempts_now(warp))
         if plan.way is _PARTIAL:
             held = self._attempts_now(warp)
-            moving = self._plans[warp.slot] = plan._replace(way=_RESULT)
+            moving = warp.plan = plan._replace(way=_RESULT)
             return Issued(again=self._demand(static, moving), holds=held)
         if plan.way is _RESULT:
             self._count_entry(0, 1)
@@ -295,9 +297,9 @@ class AffineDecisions:
         """Plan the warp's next instruction, `static`."""
         slot, coming = warp.slot, _NONE_COMING
         if self._unanswered[slot]:
-            coming = {attempt.fields["dst"]: _tag_of(attempt.plan) for attempt in self._unanswered[slot]
+            coming = {attempt.fields["dst"]: attempt.plan.affine != 0 for attempt in self._unanswered[slot]
                       if attempt.fields["writes"]}
-        plan = self._plans[slot] = self._planner.plan(self._registers, warp, static, coming, refused)
+        plan = warp.plan = self._planner.plan(self._registers, warp, static, coming, refused)
         if self._has_address_slot:
             bit = 1 << slot
             self._addressing &= ~bit
@@ -328,11 +330,6 @@ class AffineDecisions:
         self.counts.operands[generic] += 1
         self.counts.compact_reads += compact
         self.counts.expanded += compact
-
-
-def _tag_of(plan: Plan) -> Tag:
-    """The tag of the result of an attempt, as far as it is known: AFFINE if it may be that."""
-    return _AFFINE if _AFFINE in plan.tags else _UNIFORM
 
 
 def expansion(register: int) -> Static:

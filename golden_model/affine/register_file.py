@@ -1,5 +1,7 @@
 """`AffineRegisterFile`: tags and values of all warp registers (docs/contract/affine.md, *Compact registers*)."""
 
+from collections import defaultdict
+from collections.abc import Mapping
 from functools import partial
 
 from warploom.arch.config import SmConfig
@@ -16,11 +18,15 @@ class AffineRegisterFile:
     def __init__(self, config: SmConfig, registers: int) -> None:
         self._registers = registers
         self._address, self._entries = partial(affine_address, config, registers), config.affine_entries
-        self._compact: dict[tuple[int, int], Compact] = {}  # by warp and register: each has its own entry
+        self._compact: defaultdict[int, dict[int, Compact]] = defaultdict(dict)  # by warp, then by register
+
+    def of_warp(self, warp: int) -> Mapping[int, Compact]:
+        """The compact registers of a warp, and their values."""
+        return self._compact[warp]
 
     def read(self, warp: int, register: int) -> Compact | None:
         """The value of a register, None if it is generic."""
-        return self._compact.get((warp, register))
+        return self._compact[warp].get(register)
 
     def tag(self, warp: int, register: int) -> Tag:
         """The tag of a register."""
@@ -33,8 +39,8 @@ class AffineRegisterFile:
         _, entry = self._address(warp, register)
         if entry >= self._entries:
             raise IndexError(f"R{register} of warp {warp} has no entry")
-        self._compact[warp, register] = value
+        self._compact[warp][register] = value
 
     def make_generic(self, warp: int, register: int) -> None:
         """The end of a cycle: the value is in the register file from the next one on."""
-        self._compact.pop((warp, register), None)
+        self._compact[warp].pop(register, None)

@@ -5,13 +5,13 @@ None if it cannot prove that the lanes between them match the result. An operand
 line, so its values are between those of the first and the last lane, and so are those of any monotonic function of it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import NamedTuple
 
 from warploom.arch.config import LANES
-from warploom.arch.interfaces import STRIDE_BITS, Tag
+from warploom.arch.interfaces import STRIDE_BITS
 from warploom.arch.isa import Instruction, Op, Pipe
 from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Combine, Cond, Space
@@ -199,6 +199,7 @@ RULES: dict[int, Rule] = {
 }
 """The stride of each operation's result, None where the attempt is refused."""
 
+_SHF = Op.SHF  # to look up a member of an enumeration costs as much as three calls
 _A, _B, _C = 1, 2, 4  # slots, as a mask
 _ANY, _ONE_OF = (0, _A, _B, _A | _B), (0, _A, _B)
 _AFFINE: dict[int, tuple[int, ...]] = {
@@ -220,11 +221,23 @@ def is_eligible(instruction: Instruction, affine: Affine) -> bool:
     return instruction.op in eligible and (instruction.pipe is Pipe.SP or loads)
 
 
-def may_execute(op: int, modifiers: SimpleNamespace, tags: tuple[Tag, Tag, Tag]) -> bool:
-    """The column "affine slots": whether an eligible operation may be attempted with slots of these tags."""
-    if Tag.GENERIC in tags or (op == Op.SHF and modifiers.signed and not modifiers.right):
-        return False
-    return sum(1 << slot for slot, tag in enumerate(tags) if tag is Tag.AFFINE) in _AFFINE.get(op, (0,))
+def affine_slots(op: int, modifiers: SimpleNamespace) -> Sequence[int]:
+    """The column "affine slots": the sets of slots, as masks, that may be affine if an eligible operation is attempted;
+    all others must be uniform."""
+    if op == _SHF and modifiers.signed and not modifiers.right:
+        return ()
+    return _AFFINE.get(op, (0,))
+
+
+def may_execute(op: int, modifiers: SimpleNamespace, slots: Slots) -> bool:
+    """Whether an eligible operation may be attempted with these operands."""
+    a, b, c = slots
+    affine = (a.stride != 0) * _A | (b.stride != 0) * _B | (c.stride != 0) * _C
+    return affine in affine_slots(op, modifiers)
+
+
+_EXECUTED = {int(op): op for op in Op} | {int(Op.S2R): Op.MOV}
+"""The operation that the lanes compute."""
 
 
 def _compute(  # noqa: PLR0917 - the fields of `Ends`
@@ -259,9 +272,8 @@ def execute(
     all executing lanes (0 for an absent carry), otherwise None. `functions` are the operations of a lane of
     `shape.bits`.
     """
-    op, modifiers = Op.MOV if operation.op == Op.S2R else Op(operation.op), operation.modifiers
-    a, b, c = slots
-    if not may_execute(op, modifiers, (a.tag, b.tag, c.tag)) or (p is None and op in NEED_P):
+    op, modifiers = _EXECUTED[operation.op], operation.modifiers
+    if not may_execute(op, modifiers, slots) or (p is None and op in NEED_P):
         return None
     ends = _compute(op, modifiers, slots, p or 0, shape, functions)
     total = RULES[op](ends)

@@ -68,10 +68,9 @@ class AffineUnit:
     def compact(self, fields: IssueFields) -> tuple[Compact | None, ...]:
         """The values of the three slots of an instruction that issues into the datapath, None if a slot is not compact
         or reads no register."""
-        warp, reads = fields["warp"], fields["reads"]
-        read = self.registers.read
-        return (read(warp, fields["src0"]) if reads & 1 else None, read(warp, fields["src1"]) if reads & 2 else None,
-                read(warp, fields["src2"]) if reads & 4 else None)
+        reads, read = fields["reads"], self.registers.of_warp(fields["warp"]).get
+        return (read(fields["src0"]) if reads & 1 else None, read(fields["src1"]) if reads & 2 else None,
+                read(fields["src2"]) if reads & 4 else None)
 
     def read(self, warp: int, register: int) -> Compact | None:
         """The value of a register for an attempt of this cycle; `None` if it is generic, or its attempt is refused."""
@@ -154,7 +153,7 @@ class AffineUnit:
         if op not in UNIFORM_OPS:
             return execute(Operation(op, modifiers, bool(fields["writes_predicate"])), slots, _common(fields))
         a, b, c = slots
-        if not may_execute(op, modifiers, (a.tag, b.tag, c.tag)):
+        if not may_execute(op, modifiers, slots):
             return None
         shown = self._requests.setdefault(self.cycle + 1, list(self._idle))
         asked = {"op": op, "modifiers": fields["modifiers"], "a": a.base, "b": b.base, "c": c.base}

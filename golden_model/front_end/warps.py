@@ -24,7 +24,8 @@ class Block:
 
 
 class Warp:
-    """A resident warp and its state. `number` is its index in the grid; `trace` has the rows of its walk."""
+    """A resident warp and its state. `number` is its index in the grid; `trace` has the rows of its walk. `plan`
+    belongs to the `Decisions`."""
 
     place = 0
     """Of its next instruction in a pair."""
@@ -35,6 +36,7 @@ class Warp:
         self.enters = False  # it goes into the datapath
         self.entered = False  # an instruction of the warp has entered the datapath
         self.blocked = 0  # hazard bits that hold it
+        self.plan: Any = None
 
 
 class Follower:
