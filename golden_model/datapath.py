@@ -197,7 +197,7 @@ class Datapath:
         holder = self._holders[index]
         dispatch: DispatchFields = holder.fields
         dispatch["collector"], dispatch["operands"] = index, holder.operands()
-        if self.affine is not None:
+        if self.affine is not None and dispatch["compact"]:
             (x, y, z), (a, b, c) = dispatch["values"], dispatch["operands"]
             dispatch["operands"] = _expanded(x, a), _expanded(y, b), _expanded(z, c)
         if self.lanes.has_outcomes:
@@ -208,7 +208,7 @@ class Datapath:
         """The lanes of each operand of a holder's instruction that are known to be zero; none for a compact slot, whose
         constant does not count."""
         known: tuple[int, int, int] = holder.known_zero()
-        if self.affine is None:
+        if self.affine is None or not holder.fields["compact"]:
             return known
         a, b, c = (zero if compact is None else 0
                    for compact, zero in zip(holder.fields["values"], known, strict=True))

@@ -10,13 +10,13 @@ from warploom.golden_model.front_end.stalls import HOLDS, READY
 class Candidates:
     """Sets of warp slots, by the *state* of the warp's next instruction (the `Stall` that holds it, or `READY`), and by
     what that instruction needs from the datapath, which has `sets` of collectors. A slot whose warp has nothing to
-    issue is in no set. `ready` are the slots whose warp may issue; `states` has the state of each slot, `None` for
-    nothing to issue."""
+    issue is in no set. `ready` are the slots whose warp may issue; `states` has the state of each slot, and
+    `demands` its demand, `None` for nothing to issue."""
 
     def __init__(self, slots: int, sets: int) -> None:
         self.ready = 0
         self.states: list[int | None] = [None] * slots
-        self._demands: list[int | None] = [None] * slots
+        self.demands: list[int | None] = [None] * slots
         self._in_state = [0] * (READY + 1)
         self._demanding = [0] * (COUNTS * sets + 1)  # by demand; the last one is `NO_PORT`
         self._firsts = range(0, COUNTS * sets, COUNTS)
@@ -41,7 +41,7 @@ class Candidates:
 
     def collectors(self, slot: int) -> int:
         """The set of collectors that the instruction of a slot needs, which enters the datapath."""
-        demand = self._demands[slot]
+        demand = self.demands[slot]
         assert demand is not None
         return demand // COUNTS
 
@@ -67,12 +67,9 @@ class Candidates:
 
     def demand(self, slot: int, demand: int | None) -> None:
         """What the slot's next instruction needs (`Decisions.demand`)."""
-        demands, demanding = self._demands, self._demanding
-        old = demands[slot]
-        if demand != old:
-            bit = 1 << slot
-            if old is not None:
-                demanding[old] ^= bit
-            if demand is not None:
-                demanding[demand] ^= bit
-            demands[slot] = demand
+        old, bit, demanding = self.demands[slot], 1 << slot, self._demanding
+        if old is not None:
+            demanding[old] ^= bit
+        if demand is not None:
+            demanding[demand] ^= bit
+        self.demands[slot] = demand

@@ -31,6 +31,7 @@ class FrontEnd:
         self.order, self._decisions = order, decisions
         self.residency = Residency(config, trace, blocks)
         self.warps: dict[int, Warp] = {}  # by slot
+        self._warp_in = self.warps.__getitem__
         self._scoreboard = Scoreboard(config.warps, tracks_reads=not config.has_window)
         pairs = Pairs(statics, self.warps, self._scoreboard, decisions) if config.has_pairs else None
         self._issue = Issue(config, decisions, pairs)
@@ -40,6 +41,7 @@ class FrontEnd:
         self._group = groups_of(config, trace.launch)
         self.has_plug_in = not (isinstance(decisions, Direct) and isinstance(order, ProgramOrder))
         """Without one there are no attempts, and nothing is `answered`."""
+        self._has_turns = not isinstance(order, ProgramOrder)
         self.dispatches = True
         """Whether a block may be dispatched in this cycle."""
 
@@ -64,7 +66,7 @@ class FrontEnd:
         if self.slept is not None:
             self._issue.wake(cycle)
         picked = self._issue.select(cycle, tags, operands, preferred)
-        return [self.warps[slot] for slot in picked] if picked else ()
+        return [*map(self._warp_in, picked)] if picked else ()
 
     def offer_block(self) -> None:
         """A block may be dispatched in the next cycle that is simulated, if one is left."""
@@ -122,8 +124,9 @@ class FrontEnd:
                 self._await(warp, *again)
             elif changed:
                 self._refresh(warp.slot)
-        for warp, static in self.order.turns(self._scoreboard, self.states):
-            self._look(warp, static)
+        if self._has_turns:
+            for warp, static in self.order.turns(self._scoreboard, self.states):
+                self._look(warp, static)
 
     def read(self, granted: Sequence[tuple[int, int]]) -> None:
         """Collectors were granted registers of warps, pairs of slot and register."""

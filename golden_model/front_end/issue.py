@@ -156,7 +156,8 @@ class Issue:
 
     def comes(self, slot: int, demand: int, state: int) -> None:
         """The slot's warp comes to an instruction with this demand."""
-        self._candidates.demand(slot, demand)
+        if demand != self._candidates.demands[slot]:
+            self._candidates.demand(slot, demand)
         self.enter(slot, state)
 
     def _enter_asleep(self, slot: int, state: int) -> None:
