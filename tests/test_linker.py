@@ -102,6 +102,8 @@ def test_only_used_registers_are_listed() -> None:
         ("@%p7 ret;", 2, "register '%p7' is not declared"),
         ("ld.global.u32 %r1, [lookup];", 21, "variable 'lookup' is not declared; nearest: lookup0"),
         ("$L_1: bra $L_2;", 11, "label '$L_2' is not declared; nearest: $L_1"),
+        ("@%p1 bra;", 6, "bra: takes 1 operand, 0 given"),
+        ("L: bra L, L;", 4, "bra: takes 1 operand, 2 given"),
         ("bra %r1;", 5, "a branch needs a label, and '%r1' is a register"),
         ("L: mov.b32 %r1, L;", 17, "label 'L' cannot be an operand of 'mov.b32'"),
         ("mov.b64 %rd1, f;", 15, "function pointers are not supported, and this one points to 'f'"),

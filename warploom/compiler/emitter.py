@@ -181,6 +181,12 @@ class Emitter:
         """A source operand of up to 32 bits."""
         return self.words(operand, type_)[0]
 
+    def number(self, operand: ptx.Operand) -> Operand:
+        """A source operand of 32 bits where PTX wants a constant or a register: no address of a variable."""
+        if isinstance(operand, ptx.Symbol) and operand.name not in SPECIALS:
+            self.fail(f"{as_written(operand.name)} is given where a number is required")
+        return self.word(operand, "u32")
+
     def _symbol(self, symbol: ptx.Symbol, type_: str) -> Words:
         bits = width(type_)
         specials = SPECIALS.get(symbol.name)

@@ -306,7 +306,9 @@ class Inliner:
         home[unique] = variable
 
     def _label(self, branch: ptx.Instruction, scope: Scope) -> ptx.Symbol:
-        target = branch.operands[0] if branch.operands else None
+        if len(branch.operands) != 1:
+            raise self._error(f"{branch.full_opcode}: takes 1 operand, {len(branch.operands)} given", branch)
+        (target,) = branch.operands
         name = target.name if isinstance(target, ptx.Symbol) else ""
         meaning = scope.find(name)
         if not meaning:

@@ -67,7 +67,7 @@ def invert_predicate(e: Emitter) -> None:
 def lop3(e: Emitter) -> None:
     """lop3: any function of three words."""
     *values, table = e.operands(5)
-    lut = known(e.word(table, "u32"))
+    lut = known(e.number(table))
     if lut is None:
         e.fail("the table must be a constant")
     e.emit(Op.LOP3, e.destination(values[0], "b32")[0], *(e.word(v, "b32") for v in values[1:]), lut=lut & 0xFF)

@@ -49,7 +49,7 @@ def _count(e: Emitter, given: list[ptx.Operand]) -> tuple[int, tuple[Operand, ..
     """The thread count of a barrier if it is known, else the operand: see `place_barriers`. 0 is the whole block."""
     if not given:
         return 0, ()
-    operand = e.word(given[0], "u32")
+    operand = e.number(given[0])
     return (0, (operand,)) if isinstance(operand, VirtualRegister) else (_checked(known(operand), e.fail), ())
 
 
@@ -100,7 +100,7 @@ def barrier(e: Emitter) -> None:
     e.choose({"sync": True})
     number, *given = e.operands(1, 2)
     count, rest = _count(e, given)
-    e.emit(Op.BAR, None, e.word(number, "u32"), *rest, count=count)
+    e.emit(Op.BAR, None, e.number(number), *rest, count=count)
 
 
 @lowers("bar", "barrier", types=("u32", "pred"), supports=f"{BARRIER_FORMS}; bar.warp.sync")
@@ -114,7 +114,7 @@ def barrier_reduce(e: Emitter) -> None:
     d, number, *given, p = e.operands(3, 4)
     dst = e.destination(d, e.type)[0]
     count, rest = _count(e, given)
-    e.emit(Op.BARRED, dst if is_count else None, e.word(number, "u32"), *rest, pdst=None if is_count else dst,
+    e.emit(Op.BARRED, dst if is_count else None, e.number(number), *rest, pdst=None if is_count else dst,
            psrc=e.predicate(p), count=count, vote=mode)
 
 

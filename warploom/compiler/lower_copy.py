@@ -27,7 +27,7 @@ def copy(e: Emitter) -> None:
     is_whole = e.choose({"ca": False, "cg": True})
     drop_hints(e)
     to, from_, bytes_, *rest = e.operands(3, 4)
-    size = known(e.word(bytes_, "u32"))
+    size = known(e.number(bytes_))
     if size not in SIZES or (is_whole and size != SIZES[-1]):
         e.fail("the size must be 4, 8 or 16, with .cg 16")
     source = replace(place(e, from_), alignment=size)  # takes .global, and leaves .shared for the target
@@ -44,7 +44,7 @@ def _count(e: Emitter, operand: ptx.Operand, size: int) -> Operand:
     is_predicate = isinstance(operand, ptx.Not) or (
         isinstance(operand, ptx.Register) and e.register_width(operand) == 1)
     if not is_predicate:
-        return e.word(operand, "u32")
+        return e.number(operand)
     ignored, inverted = e.predicate(operand)
     return e.op(Op.SEL, constant(size), None, psrc=(ignored, not inverted))
 
