@@ -117,6 +117,7 @@ def test_only_used_registers_are_listed() -> None:
         ("{ .param .b8 a[4]; call deep, (a+1); }", 20, "a call can only pass .param variables"),
         ("{ .param .b8 a[40000]; call large, (a); }", 24, "parameter 'n' has 40000 bytes, and 32768 is the limit"),
         ("{ .param .b64 a; mov.b64 %rd1, a; }", 32, "the address of 'a', a call's parameter, cannot be taken; copy"),
+        ("{ .param .b64 a; mov.b64 %rd1, {a, %r1}; }", 33, "the address of 'a', a call's parameter, cannot be taken"),
         ("call textured, (%rd1);", 1, "variables of type .texref are not supported"),
         ("call deep;", 6, "'deep' has 1 parameters, the call gives 0"),
         ("{ .param .b64 a; call deep, (a); }", 18, "parameter 'n' has 4 bytes, the call gives 8"),
@@ -252,6 +253,11 @@ def test_early_and_guarded_returns_branch_to_the_end() -> None:
             "ld.param.b32 %r2, [a+4]",
             ["st.local.b64 [a@1+0] %rd1", "ld.local.b32 %r2 [a@1+4]"],
         ),
+        (
+            "st.param.b32 [a+2], %r1",
+            "ld.param.b32 %r2, [a+2]",
+            ["st.local.b32 [a@1+2] %r1", "ld.local.b32 %r2 [a@1+2]"],
+        ),
         ("st.param.b8 [a], %rs1", "ld.param.u16 %rs2, [a]", ["st.local.b8 [a@1+0] %rs1", "ld.local.u16 %rs2 [a@1+0]"]),
     ],
 )
@@ -266,6 +272,16 @@ def test_a_function_may_take_the_address_of_its_own_parameter() -> None:
     linked = kernel("{ .param .b8 b[8]; st.param.b64 [b], %rd1; call f, (b); }", before)
     assert [line for line in listing(linked) if "%p" in line] == ["mov.u64 %p@2 a@2", "ld.local.u16 %v@2 [%p@2+2]"]
     assert linked.local_bytes == 16
+
+
+def test_a_function_may_pass_the_address_of_its_own_parameter() -> None:
+    before = (
+        ".func g(.param .b64 n) { .reg .b64 %p; ld.param.b64 %p, [n]; ret; } .func f(.param .b32 own) { .reg .b32 %v;"
+        "ld.param.b32 %v, [own]; { .param .b64 b; st.param.b64 [b], own; call g, (b); } ret; }"
+    )
+    linked = kernel("{ .param .b32 a; st.param.b32 [a], %r1; call f, (a); }", before)
+    assert list(linked.variables) == ["a@1", "own@2"]
+    assert [line for line in listing(linked) if line.endswith("own@2")] == ["mov.b64 b@3+0 own@2"]
 
 
 def test_print_and_assert_store_to_the_console() -> None:

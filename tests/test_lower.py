@@ -295,6 +295,29 @@ def test_error(line, message):
     assert str(caught.value).startswith("k.ptx:7")
 
 
+CALL_PARAMETERS = [
+    ("st.foo.param.b64 [a], %d1;", ".foo is not supported for st; supported: "),
+    ("st.param.v2.b64 [a], %d1;", "2 data operands are required, 1 given"),
+    ("st.param.b64 [a], {%d1, %d2};", "1 data operand is required, 2 given"),
+    ("st.param.b64 [a], %r1;", "%r1 is a .b32 register where .b64 is required"),
+    ("st.param.b8 [a], %p1;", "%p1 is a .pred register where .b8 is required"),
+    ("st.param.b64 [a], _;", "_ can only be a destination, not operand"),
+    ("ld.wibble.param.b64 %d1, [a];", ".wibble is not supported for ld; supported: "),
+    ("ld.param.v4.b64 %d2, [a];", "4 data operands are required, 1 given"),
+    ("ld.param.b64 %r2, [a];", "%r2 is a .b32 register where .b64 is required"),
+    ("ld.param.b8 %p1, [a];", "the destination has 1 bits, .b8 does not fit"),
+    ("ld.param.b64 7, [a];", "a register is required as destination"),
+]
+
+
+@pytest.mark.parametrize(("line", "message"), CALL_PARAMETERS, ids=[line for line, _ in CALL_PARAMETERS])
+def test_an_access_to_a_call_parameter_is_checked_as_one_to_memory(line, message):
+    with pytest.raises(PtxError) as caught:
+        lowered(f"{{ .param .align 16 .b8 a[32]; {line} }}")
+    assert message in str(caught.value)
+    assert str(caught.value).startswith("k.ptx:7")
+
+
 def run(lines: list[str], *columns: np.ndarray) -> np.ndarray:
     """Results (uint64) of lines that compute %d0 from %d1, %d2, %d3, one thread for each element of the columns."""
     loads = [f"ld.global.u64 %d{k + 1}, [%d6+{8 * k}];" for k in range(3)]

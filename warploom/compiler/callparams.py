@@ -3,7 +3,8 @@
 A call copies its arguments to the function's parameters, and the results back. A piece is (offset, bytes); parameters
 that are copied to each other have the same pieces. Pieces can be registers if those stored are disjoint, each load
 reads one of them whole or its low bytes (a `char` is passed as 32 bits), and no address of such a parameter is taken;
-otherwise each of these parameters becomes a variable in local memory.
+otherwise each of these parameters becomes a variable in local memory. So it does for an access that is no plain one,
+which lowering then refuses, or execution, as any access to memory.
 """
 
 from collections.abc import Iterable, Iterator
@@ -31,6 +32,9 @@ SPACES = ("param", "param::func")
 
 COPY = "(copy)"
 """The opcode that stands for a copy, target first, until `resolve`; no PTX text has it."""
+
+ELEMENTS = {(): 1, ("v2",): 2, ("v4",): 4}
+"""The elements of a plain access, by its modifiers between space and type."""
 
 MAX_PIECE_BYTES = 8
 MAX_LOW_BYTES = 2
@@ -76,17 +80,19 @@ def resolve(kernel: Kernel, parameters: dict[str, Variable]) -> None:
     instructions = [item for item in kernel.body if isinstance(item, Instruction)]
     uses = _uses([item for item in instructions if item.opcode == COPY], parameters)
     for instruction in instructions:
-        _note(instruction, uses)
+        _note(instruction, uses, kernel.registers)
     for name, use in uses.items():
         use.in_memory = not use.separable(parameters[name].size)
         if use.in_memory:
             kernel.variables[name] = replace(parameters[name], space="local")
     body: list[Instruction | Label] = []
     for item in kernel.body:
-        accessed = _parameter(item, uses) if isinstance(item, Instruction) else None
-        if isinstance(item, Label) or accessed is None:
+        named = _parameters(item, uses) if isinstance(item, Instruction) else []
+        if isinstance(item, Label) or not named:
             body.append(item)
-        elif item.opcode == COPY:
+            continue
+        accessed = named[0]
+        if item.opcode == COPY:
             body += _copies(item, uses[accessed], kernel)
         elif uses[accessed].in_memory:
             body.append(replace(item, modifiers=local_spaces(item.modifiers)))
@@ -117,34 +123,55 @@ def _uses(copies: list[Instruction], names: Iterable[str]) -> dict[str, _Use]:
     return uses
 
 
-def _note(instruction: Instruction, uses: dict[str, _Use]) -> None:
-    """Record the use of a parameter by `instruction`."""
-    name = _parameter(instruction, uses)
-    if name is None or instruction.opcode == COPY:
+def _note(instruction: Instruction, uses: dict[str, _Use], registers: dict[str, str]) -> None:
+    """Record the uses of parameters by `instruction`."""
+    if instruction.opcode == COPY:
         return
-    if not _is_access(instruction):
+    named = _parameters(instruction, uses)
+    if named and _is_access(instruction, registers):
+        pieces = {(offset, size) for offset, size, _ in _pieces(instruction)}
+        use = uses[named.pop(0)]
+        (use.stored if instruction.opcode == "st" else use.loaded).update(pieces)
+    for name in named:
         uses[name].in_memory = True
-        return
-    pieces = {(offset, size) for offset, size, _ in _pieces(instruction)}
-    (uses[name].stored if instruction.opcode == "st" else uses[name].loaded).update(pieces)
 
 
-def _parameter(instruction: Instruction, uses: dict[str, _Use]) -> str | None:
-    """The parameter that `instruction` names, if any; only a copy names two, which share their uses."""
-    for operand in instruction.operands:
-        symbol = operand.base if isinstance(operand, Address) else operand
-        if isinstance(symbol, Symbol) and symbol.name in uses:
-            return symbol.name
-    return None
+def _parameters(instruction: Instruction, uses: dict[str, _Use]) -> list[str]:
+    """The parameters that `instruction` names: the one that it accesses is the first."""
+    return [name for operand in instruction.operands for name in _symbols(operand) if name in uses]
 
 
-def _is_access(instruction: Instruction) -> bool:
-    """Whether this is a plain ``ld.param`` or ``st.param``, and not, say, a move of the parameter's address."""
-    if instruction.opcode not in ("ld", "st") or len(instruction.operands) != 2:
+def _symbols(operand: Operand) -> list[str]:
+    """The names of the symbols in an operand."""
+    if isinstance(operand, Vector):
+        return [name for item in operand.items for name in _symbols(item)]
+    symbol = operand.base if isinstance(operand, Address) else operand
+    return [symbol.name] if isinstance(symbol, Symbol) else []
+
+
+def _is_access(instruction: Instruction, registers: dict[str, str]) -> bool:
+    """Whether this is a plain ``ld.param`` or ``st.param`` as PTX defines it, and not, say, a move of the parameter's
+    address."""
+    opcode, modifiers, operands = instruction.opcode, instruction.modifiers, instruction.operands
+    if opcode not in ("ld", "st") or len(operands) != 2 or not modifiers:
         return False
-    address = instruction.operands[0 if instruction.opcode == "st" else 1]
-    modifiers = instruction.modifiers
-    return isinstance(address, Address) and not set(SPACES).isdisjoint(modifiers) and modifiers[-1] in TYPE_BYTES
+    address, value = operands if opcode == "st" else operands[::-1]
+    elements, size = ELEMENTS.get(modifiers[1:-1]), TYPE_BYTES.get(modifiers[-1], 0)
+    if not isinstance(address, Address) or modifiers[0] not in SPACES or not elements or not size:
+        return False
+    items = value.items if isinstance(value, Vector) else (value,)
+    if len(items) != elements or address.offset % (elements * size):
+        return False
+    return all(_fits(item, size, registers, is_stored=opcode == "st") for item in items)
+
+
+def _fits(item: Operand, size: int, registers: dict[str, str], *, is_stored: bool) -> bool:
+    """Whether an operand can be an element of `size` bytes."""
+    if not isinstance(item, Register):
+        return is_stored and isinstance(item, Immediate | Symbol)
+    if item == Register(SINK):
+        return not is_stored
+    return registers[item.name] != "pred" and TYPE_BYTES.get(registers[item.name], 0) >= size
 
 
 def _pieces(instruction: Instruction) -> Iterator[tuple[int, int, Operand]]:

@@ -129,6 +129,8 @@ class Inliner:
     def _check_addresses(self, resolved: tuple[ptx.Operand, ...], at: ptx.Instruction) -> None:
         """Of space ``param`` only a function's own parameters have an address."""
         for operand in resolved:
+            if isinstance(operand, ptx.Vector):
+                self._check_addresses(operand.items, at)
             unique = operand.name if isinstance(operand, ptx.Symbol) else None
             if unique in self.call_parameters and unique not in self._own:
                 name = self.call_parameters[unique].name
