@@ -3,7 +3,6 @@
 import base64
 import copy
 import csv
-import dataclasses
 import gzip
 import io
 import json
@@ -22,6 +21,7 @@ from warploom.arch.gpu import GpuConfig
 from warploom.cli import main
 from warploom.evaluation.experiments import EXPERIMENTS
 from warploom.evaluation.published import published
+from warploom.evaluation.repeating import options
 from warploom.pages import panels, rendering, report
 from warploom.pages.document import DocumentError, checked, read
 from warploom.pages.links import experiment_command
@@ -179,14 +179,15 @@ def test_breakdowns(page: html.HtmlElement) -> None:
     assert files["Register results by bytes"]["averages"]["average"] == [0.0, 0.0, 0.0, 100.0]
 
 
-@pytest.mark.parametrize("settings", [[], ["banks=2", "rows=512"], ["sp1.lanes=8", "timing.int_mul=[5, 2]"]])
+@pytest.mark.parametrize("settings", [
+    [], ["banks=2", "rows=512"], ["sp1.lanes=8", "timing.int_mul=[5, 2]"], ["sp0.classes.int_add=[29, 1]"]])
 def test_the_command_of_a_document(settings: list[str]) -> None:
     config = SmConfig.preset("fermi").with_settings(settings)
-    document = json.loads(json.dumps({**EVALUATED, "configuration": dataclasses.asdict(config)}))
-    words = shlex.split(experiment_command(checked(document, "")))
+    words = shlex.split(experiment_command(checked({**EVALUATED, "options": options(config, "fermi")}, "")))
     assert words[:5] + words[-4:] == ["warploom", "evaluate", "coalescing", "--preset", "fermi", "--size", "tiny",
                                       "--json", "coalescing.json"]
-    assert sorted(words[6:-4:2]) == sorted(settings)
+    assert SmConfig.preset("fermi").with_settings(words[6:-4:2]) == config
+    assert shlex.split(experiment_command(checked(EVALUATED, "")))[3:5] == ["--preset", "fermi"], "an earlier document"
 
 
 def test_the_command_of_a_sample() -> None:
@@ -200,8 +201,7 @@ def test_the_command_of_a_sample() -> None:
 
 def test_the_command_of_a_document_of_a_gpu() -> None:
     gpu = GpuConfig.preset("hd7970").with_settings(["sms=5", "slices=1", "channels=1", "scheduler=lrr"])
-    document = json.loads(json.dumps({**EVALUATED, "configuration": dataclasses.asdict(gpu)}))
-    words = shlex.split(experiment_command(checked(document, "")))
+    words = shlex.split(experiment_command(checked({**EVALUATED, "options": options(gpu, "k20x")}, "")))
     assert words[3:5] == ["--gpu", "hd7970"]
     assert sorted(words[6:-4:2]) == ["channels=1", "scheduler=lrr", "slices=1", "sms=5"]
 

@@ -26,15 +26,16 @@ _NO_RUNS = {WORKLOADS: "it runs none", SIZE: "it has no inputs", **_ONE_SIZE}
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment. `what` it measures is a line of help. `show` measures and prints it: a function that takes a
-    `Study` and returns the body of a document. `usual` are its workloads, unless a user names some: a function and its
-    arguments, empty for none. `preset` is the machine, with `gpu` a GPU, else an SM; empty for none. `configurations`
-    is a function of the machine and the user's settings, by whose result each workload is simulated; empty if none is.
-    `cases` is a function of the study that says what to simulate, unless it is all workloads on all machines. `refuses`
-    has the options that make no sense, with the reason. `size` is that of the inputs, unless a user names
-    one. `blocks` of each launch are timed, unless a user says how many, or inputs are tiny; None: all. With the option
-    `unless` it is not one of all experiments."""
+    """An experiment. `title` heads it in a report; `what` it measures is a line of help. `show` measures and prints
+    it: a function that takes a `Study` and returns the body of a document. `usual` are its workloads, unless a user
+    names some: a function and its arguments, empty for none. `preset` is the machine, with `gpu` a GPU, else an SM;
+    empty for none. `configurations` is a function of the machine and the user's settings, by whose result each
+    workload is simulated; empty if none is. `cases` is a function of the study that says what to simulate, unless
+    it is all workloads on all machines. `refuses` has the options that make no sense, with the reason. `size` is
+    that of the inputs, unless a user names one. `blocks` of each launch are timed, unless a user says how many, or
+    inputs are tiny; None: all. With the option `unless` it is not one of all experiments."""
 
+    title: str
     what: str
     show: str
     usual: tuple[Any, ...] = ()
@@ -74,95 +75,119 @@ def _listed(source: str) -> tuple[str, str]:
 
 EXPERIMENTS = {
     "coalescing": Experiment(
+        "Coalescing of accesses",
         "[RADAIDEH], chapter 3: access coalescing", "warploom.verbs.evaluate_figures:coalesced", _listed("RADAIDEH"),
         "fermi", "warploom.evaluation.machines:coalescing"),
     "gating": Experiment(
+        "Gating of zeros",
         "[RADAIDEH], chapter 4: gating of zeros", "warploom.verbs.evaluate_figures:gated", _listed("RADAIDEH"),
         "maxwell", "warploom.evaluation.machines:gating"),
     "bypassing": Experiment(
+        "Bypassing collectors",
         "[BOW]: bypassing collectors", "warploom.verbs.evaluate_figures:bypassed", _listed("BOW"), "pascal",
         "warploom.evaluation.machines:bypassing"),
     "affine": Experiment(
+        "Affine values",
         "[AFFINE]: affine values", "warploom.verbs.evaluate_figures:affinely", _listed("AFFINE"), "fermi",
         "warploom.evaluation.machines:affine"),
     "fg_simt": Experiment(
+        "The FG-SIMT engine",
         "[AFFINE], section 4: programs on the FG-SIMT engine", "warploom.verbs.evaluate_fg_simt:show",
         ("warploom.evaluation.fg_simt:usual",), size="tiny",
         refuses={MACHINE: "they describe an SM or a GPU", WORKLOADS: "its programs are those of the source",
                  **_ONE_SIZE}),
     "fg_simt_cost": Experiment(
+        "The FG-SIMT engine in gates",
         "[AFFINE], sections 6.2 and 6.4: area, clock and energy of the FG-SIMT engine, synthesised",
         "warploom.verbs.evaluate_fg_simt:cost", ("warploom.evaluation.fg_simt:usual",), size="tiny",
         refuses={MACHINE: "they describe an SM or a GPU", WORKLOADS: "its programs are those of the source",
                  **_ONE_SIZE}, unless="quick"),
     "units": Experiment(
+        "Execution units that schedulers share",
         "[HAWS], chapter 4: execution units that schedulers own and share", "warploom.verbs.evaluate_figures:unitwise",
         ("warploom.evaluation.units:usual",), "kepler", "warploom.evaluation.machines:units", blocks=32),
     "characterisation": Experiment(
+        "Characterisation of programs",
         "[HAWS], chapter 4: what programs execute and wait for, PTX and machine code",
         "warploom.verbs.evaluate_characterisation:show", ("warploom.evaluation.characterisation:groups",), "k20x",
         "warploom.evaluation.machines:characterisation", refuses={BLOCKS: _SHARED}, gpu=True),
     "haws": Experiment(
+        "Hints for order",
         "[HAWS], chapter 5: hints for order", "warploom.verbs.evaluate_haws:show", ("warploom.evaluation.haws:groups",),
         "hd7970", "warploom.evaluation.machines:haws", "warploom.evaluation.haws:cases",
         refuses={BLOCKS: _SHARED}, gpu=True),
     "locality": Experiment(
+        "Hints for locality",
         "[HAWS], chapter 6: launch hints for locality", "warploom.verbs.evaluate_figures:local",
         ("warploom.evaluation.locality:usual",), "k20x", "warploom.evaluation.machines:locality",
         refuses={BLOCKS: "a GPU is timed whole"}, gpu=True),
     "tfet": Experiment(
+        "CMOS and TFET rows",
         "[TFET]: a register file of CMOS and TFET rows", "warploom.verbs.evaluate_tfet:show",
         ("warploom.evaluation.tfet:groups",), "tfet_gpu", "warploom.evaluation.machines:tfet", blocks=12,
         gpu=True),
     "tfet_sms": Experiment(
+        "TFET rows of several SMs",
         "[TFET]: TFET rows of each of four SMs", "warploom.verbs.evaluate_tfet:by_sm",
         ("warploom.evaluation.tfet_sms:groups",), "tfet_gpu", "warploom.evaluation.machines:tfet_sms", blocks=64,
         gpu=True),
     "tfet_bounds": Experiment(
+        "TFET rows: predictions and bounds",
         "[TFET]: errors of predictions, and what a perfect predictor and any gating of rows would save",
         "warploom.verbs.evaluate_tfet:bounded", ("warploom.evaluation.tfet:groups",), "tfet_gpu",
         "warploom.evaluation.machines:tfet_bounds", blocks=12, gpu=True),
     "tfet_power": Experiment(
+        "The rename stage in gates",
         "[TFET]: power and area of the rename stage in gates, beside the register file",
         "warploom.verbs.evaluate_tfet_power:show", ("warploom.evaluation.tfet_power:groups",), "fermi",
         refuses={BLOCKS: "it runs the first cycles of each kernel"}, unless="quick"),
     "calibration": Experiment(
+        "Calibration",
         "instructions per cycle beside GPGPU-Sim's", "warploom.verbs.evaluate_figures:calibrated",
         ("warploom.evaluation.calibration:usual",), "gtx480", "warploom.evaluation.machines:calibration",
         refuses={WORKLOADS: "this experiment has kernels of its own"}),
     "combination": Experiment(
+        "Combinations of mechanisms",
         "all combinations of the mechanisms, on all workloads", "warploom.verbs.evaluate_combination:show",
         ("warploom.evaluation.characteristics:groups",), "fermi", "warploom.evaluation.machines:combination",
         size="tiny"),
     "sampling": Experiment(
+        "Samples of blocks",
         "the errors of --blocks", "warploom.verbs.evaluate_sampling:show", _listed("RADAIDEH"), "fermi",
         "warploom.evaluation.machines:sampling",
         refuses={BLOCKS: "it takes samples of several sizes"}, unless="blocks"),
     "workloads": Experiment(
+        "What the workloads are made of",
         "widths, zeros, inactive lanes and instructions of all workloads, from traces",
         "warploom.verbs.evaluate_workloads:show", ("warploom.evaluation.characteristics:groups",),
         refuses={MACHINE: "they describe a GPU; traces are the same on all", **_ONE_SIZE}),
     "placement": Experiment(
+        "Placement of threads",
         "[RADAIDEH], chapter 5: placement of threads, without a GPU", "warploom.verbs.evaluate_figures:placed",
         ("warploom.evaluation.placement:usual",),
         refuses={MACHINE: "they describe a GPU, which it does not have", WORKLOADS: "its threads are the kernels",
                  **_ONE_SIZE}),
     "silicon": Experiment(
+        "Beside recorded silicon",
         "[HAWS], Figs. 4.9 and 4.10: the model beside recorded silicon", "warploom.verbs.evaluate_silicon:show",
         ("warploom.evaluation.silicon:usual",), "k20x", "warploom.evaluation.machines:silicon",
         refuses={BLOCKS: "the chip ran all blocks"}, unless="blocks", gpu=True),
     "hardware": Experiment(
+        "Areas and longest paths",
         "the mechanisms in gates, synthesised", "warploom.verbs.evaluate_hardware:show", preset="small",
         refuses=_NO_RUNS, unless="quick"),
     "hardware_network": Experiment(
+        "The network between collectors and banks",
         "the network between collectors and banks, synthesised without and with windows",
         "warploom.verbs.evaluate_hardware:show_network", preset="small",
         refuses=_NO_RUNS, unless="quick"),
     "hardware_units": Experiment(
+        "Areas and longest paths of single units",
         "each unit that a mechanism changes, synthesised alone, without and with it",
         "warploom.verbs.evaluate_hardware:show_units", preset="narrow",
         refuses=_NO_RUNS, unless="quick"),
     "hardware_areas": Experiment(
+        "Areas behind the energy",
         "the areas behind the energy of logic, synthesised, beside those in energy.toml",
         "warploom.verbs.evaluate_hardware:show_areas", preset="narrow",
         refuses=_NO_RUNS, unless="quick"),

@@ -174,7 +174,7 @@ class Used(msgspec.Struct):
 
 class Document(msgspec.Struct):
     """What an experiment, or a sweep, found. `groups` are the workloads of each average; `runs` are statistics, by
-    workload and setting; `settings` how to repeat them."""
+    workload and setting; `settings` how to repeat them; `options` choose the machine of the experiment."""
 
     schema: int
     verb: str
@@ -184,6 +184,7 @@ class Document(msgspec.Struct):
     size: str | None = None
     blocks: int | None = None
     configuration: dict[str, Any] | None = None
+    options: list[str] = []
     failure: str | None = None
     figures: list[Figure] = []
     groups: dict[str, list[str]] = {}

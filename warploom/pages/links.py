@@ -1,14 +1,9 @@
 """Places in a page: statistics of runs, and the commands that repeat them."""
 
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Sequence
 from urllib.parse import quote
 
-from warploom.arch.config import SmConfig, presets
-from warploom.arch.gpu import GpuConfig, gpu_presets
-from warploom.arch.pipes import PIPES, TIMING
 from warploom.evaluation.experiments import ALL, EXPERIMENTS
 from warploom.pages.document import Document
 
@@ -21,13 +16,10 @@ def run_link(slug: str, workload: str, settings: Sequence[str]) -> str:
 def experiment_command(document: Document) -> str:
     """The command that makes a document, with the usual programs."""
     words = ["warploom", "evaluate", document.experiment]
-    if document.preset:
+    if document.options:
+        words += document.options
+    elif document.preset:  # an earlier document
         words += ["--gpu" if document.of_gpu else "--preset", document.preset]
-    if document.configuration and document.preset in (gpu_presets() if document.of_gpu else presets()):
-        kind = GpuConfig if document.of_gpu else SmConfig
-        known = _flat(asdict(kind.preset(document.preset)))
-        words += [word for name, value in _flat(document.configuration).items() if known.get(name, value) != value
-                  for word in ("--set", f"{name}={value}")]
     if document.size:
         words += ["--size", document.size]
     if document.blocks:
@@ -35,17 +27,6 @@ def experiment_command(document: Document) -> str:
     elif document.size != "tiny" and document.experiment in EXPERIMENTS and EXPERIMENTS[document.experiment].blocks:
         words += ["--blocks", ALL]
     return shlex.join([*words, "--json", f"{document.experiment}.json"])
-
-
-def _flat(configuration: Mapping[str, Any]) -> dict[str, str]:
-    """The fields of a configuration in a document, as settings."""
-    found = _flat(configuration["sm"]) if "sm" in configuration else {}
-    found |= {name: str(value) for name, value in configuration.items() if name not in (PIPES, "sm")}
-    for pipe in configuration.get(PIPES, ()):
-        found |= {f"{pipe['name']}.{name}": str(value) for name, value in pipe.items()
-                  if name not in ("name", "classes")}
-        found |= {f"{TIMING}.{name}": str(list(pair)) for name, pair in pipe.get("classes", {}).items()}
-    return found
 
 
 def run_commands(document: Document) -> dict[str, str]:

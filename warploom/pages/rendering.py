@@ -13,23 +13,6 @@ from warploom.files import write_whole
 
 FOLDER = Path(__file__).parent
 
-TITLES = {
-    "coalescing": "Coalescing of accesses", "gating": "Gating of zeros", "bypassing": "Bypassing collectors",
-    "affine": "Affine values", "placement": "Placement of threads", "calibration": "Calibration",
-    "hardware": "Areas and longest paths", "combination": "Combinations of mechanisms",
-    "workloads": "What the workloads are made of", "sampling": "Samples of blocks",
-    "silicon": "Beside recorded silicon",
-    "sweep": "A sweep", "haws": "Hints for order", "characterisation": "Characterisation of programs",
-    "tfet": "CMOS and TFET rows", "tfet_sms": "TFET rows of several SMs",
-    "tfet_bounds": "TFET rows: predictions and bounds", "tfet_power": "The rename stage in gates",
-    "fg_simt": "The FG-SIMT engine", "fg_simt_cost": "The FG-SIMT engine in gates",
-    "units": "Execution units that schedulers share", "locality": "Hints for locality",
-    "hardware_units": "Areas and longest paths of single units",
-    "hardware_network": "The network between collectors and banks",
-}
-"""Headings of the experiments."""
-
-
 MINUS = "\u2212"
 
 

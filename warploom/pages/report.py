@@ -8,6 +8,7 @@ from typing import Any
 
 from plotly.offline import get_plotlyjs
 
+from warploom.evaluation.experiments import EXPERIMENTS
 from warploom.evaluation.published import Published
 from warploom.pages import charts, costs, listed, panels, rendering
 from warploom.pages.document import SWEEP, Document, DocumentError, checked
@@ -75,7 +76,7 @@ def _part(slug: str, document: Document) -> Part:
 
 
 def _drawn(slug: str, document: Document) -> Part:
-    title = rendering.TITLES.get(document.experiment, document.experiment.replace("_", " ").capitalize())
+    title = _title(document)
     if slug != document.experiment:
         title += f", {slug.removeprefix(f'{document.experiment}-')}"
     details = [*costs.of_energy(document, slug), *costs.of_sensitivity(document, slug),
@@ -90,6 +91,14 @@ def _drawn(slug: str, document: Document) -> Part:
              *listed.of_tfet_rows(document, slug), *listed.of_power(document, slug),
              *listed.of_silicon(document, slug), *listed.of_code(document, slug)]
     return Part(slug, title, document, shown, details)
+
+
+def _title(document: Document) -> str:
+    """The heading of a document's part."""
+    if document.verb == SWEEP:
+        return "A sweep"
+    known = EXPERIMENTS.get(document.experiment)  # none if another version made the document
+    return known.title if known else document.experiment.replace("_", " ").capitalize()
 
 
 def _slugs(documents: Sequence[Document]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from warploom import report
 from warploom.arch.errors import ConfigError, WarploomError, one_line
+from warploom.evaluation import repeating
 from warploom.evaluation.experiments import ALL, BLOCKS, EXPERIMENTS, WORKLOADS
 from warploom.evaluation.study import Failure, Study, Wanted, simulate
 from warploom.verbs import Body, consistent
@@ -83,7 +84,8 @@ def _document(name: str, wanted: Wanted, path: Path) -> tuple[Body, Mapping[str,
 
 def _body(study: Study) -> Body:
     """Run one experiment."""
-    on = {"configuration": dataclasses.asdict(study.machine), "blocks": study.blocks} if study.preset else {}
+    on = {"configuration": dataclasses.asdict(study.machine), "options": repeating.options(study.machine, study.preset),
+          "blocks": study.blocks} if study.preset else {}
     return {"experiment": study.name, **on, **study.experiment.run(study), **_failures(study.failed)}
 
 
