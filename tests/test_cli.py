@@ -19,6 +19,8 @@ from warploom.arch.config import PARAMETERS, SmConfig, presets
 from warploom.arch.parameters import PARTS
 from warploom.cli import main
 from warploom.kernels.library import kernel, kernels
+from warploom.tb import lockstep
+from warploom.verbs.run import run_rtl
 
 WARPLOOM = [sys.executable, "-m", "warploom.cli"]
 VERBS = ["kernels", "presets", "config", "run", "trace", "annotate", "compile", "verilog", "synth", "regress",
@@ -358,10 +360,10 @@ def test_a_result_that_is_not_as_expected_fails_after_everything_is_written(sum_
 def test_a_launch_that_does_not_fit_is_one_line(sum_toml, old, new, message, capsys):
     assert SUM.count(old) == 1
     sum_toml.write_text(SUM.replace(old, new).replace("grid = 2", "grid = 3"))
-    out = sum_toml.parent / "out"
-    assert main(["run", str(sum_toml), "--preset", "small", "--out", str(out), "--json", str(out)]) == 1
+    out, document = sum_toml.parent / "out", sum_toml.parent / "run.json"
+    assert main(["run", str(sum_toml), "--preset", "small", "--out", str(out), "--json", str(document)]) == 1
     assert message in one_error_line(capsys)
-    assert not out.exists()
+    assert not out.exists() and not document.exists()
 
 
 def test_the_machine_code_of_a_kernel_with_its_ptx(capsys, tmp_path):
@@ -390,6 +392,23 @@ def test_a_table_breaks_no_word(capsys, monkeypatch, width):
     report.table("Sentences", ("first", "number", "last"), [[" ".join(sentence), 12345, " ".join(sentence)]] * 2)
     text = capsys.readouterr().out
     assert all(text.count(f"{word} ") + text.count(f"{word}\n") == 4 for word in sentence) and text.count("12,345") == 2
+
+
+def test_settings_without_timing_are_named(capsys):
+    command = ["run", "bfs", "--size", "tiny", "--preset", "small", "--functional"]
+    assert main(command) == 0
+    assert capsys.readouterr().err == ""
+    assert main([*command, "--set", "scheduler=lrr"]) == 0
+    assert "warning: --set: with --functional nothing is timed" in capsys.readouterr().err
+
+
+def test_the_size_of_a_waveform_is_shown(tmp_path, monkeypatch, capsys):
+    compared = lockstep.Lockstep("small", "bfs", 1, 5, 5, 0, {}, 1.0, str(tmp_path / "run.vcd"))
+    monkeypatch.setattr(lockstep, "lockstep", lambda *_, **__: compared)
+    monkeypatch.setattr(report, "PLAIN_WIDTH", 400)
+    (tmp_path / "run.vcd").write_bytes(bytes(1500))
+    run_rtl(SmConfig.preset("small"), kernel("bfs").load("tiny"), 1, 5, record=tmp_path / "run.vcd")
+    assert f"{tmp_path / 'run.vcd'} (1.5 kB)" in capsys.readouterr().out
 
 
 def test_machine_code_that_is_not_optimised(capsys, tmp_path):

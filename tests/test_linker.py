@@ -98,7 +98,7 @@ def test_only_used_registers_are_listed() -> None:
     ("body", "column", "message"),
     [
         ("add.s32 %r1, %r2, %r77;", 19, "register '%r77' is not declared; '.reg %r<9>' ends before it"),
-        ("add.s32 %r1, %rr2, 5;", 14, "register '%rr2' is not declared; nearest: %r0"),
+        ("add.s32 %r1, %rr2, 5;", 14, "register '%rr2' is not declared"),
         ("@%p7 ret;", 2, "register '%p7' is not declared"),
         ("ld.global.u32 %r1, [lookup];", 21, "variable 'lookup' is not declared; nearest: lookup0"),
         ("$L_1: bra $L_2;", 11, "label '$L_2' is not declared; nearest: $L_1"),

@@ -53,9 +53,9 @@ class Gpu:
     returns their statistics, as `warploom.watch.recorder.Recording.launch` does. With `sample` at most so many blocks
     of each launch are simulated, at least 2, evenly spaced (docs/sampling.md). With `traces` each launch has its trace.
     With `rtl` each launch also runs on the Verilated hardware, in lockstep with the model, with power-up contents from
-    `seed`; with `replay` many times as fast, against a record of the model. With `launch_files` each launch is written
-    as a launch file of its own: ``launch_files/3-KERNEL/launch.toml``. A launch that has not ended after `limit` warp
-    instructions counts as an endless loop.
+    `seed` (by default 1); with `replay` many times as fast, against a record of the model. With `launch_files` each
+    launch is written as a launch file of its own: ``launch_files/3-KERNEL/launch.toml``. A launch that has not ended
+    after `limit` warp instructions counts as an endless loop.
 
     `launches` are the finished launches. Raises `ConfigError`.
     """

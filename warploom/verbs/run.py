@@ -37,6 +37,8 @@ def main(options: argparse.Namespace) -> Body:
                           "--functional")
     if options.seed is not None and not options.rtl:
         raise ConfigError("--seed: only hardware has power-up contents: add --rtl")
+    if options.functional and options.settings:
+        warn("--set: with --functional nothing is timed: settings only decide whether a block fits")
     if is_program(options.kernel):
         from warploom.verbs import run_program  # noqa: PLC0415  (it imports this module)
 
