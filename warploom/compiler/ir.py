@@ -139,8 +139,8 @@ class Node:
         """True if the node must stay even if its results are not read: memory, control, and votes for which lanes have
         to meet.
 
-        A plain load stays because it must report an illegal address in the PTX. LATCH and HIGH stay or go with the node
-        that they serve.
+        A plain load stays because it must report an illegal address in the PTX. A LATCH stays or goes with the node
+        that it serves. A HIGH goes if nothing reads its result; else the producer of its value stays, too.
         """
         return self.op in _EFFECTS or (self.op is Op.VOTE and self.modifiers.get("sync", False))
 
