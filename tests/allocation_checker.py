@@ -10,11 +10,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from warploom.arch.isa import MODIFIERS, NO_SLOT, PT, RZ, Instruction, Op
+from warploom.arch.isa import MEMORY_OPS, MODIFIERS, NO_SLOT, PT, RZ, Instruction, Op
 from warploom.arch.modifiers import Access, Cond, Space, Special
 from warploom.compiler.allocate import Allocation
 from warploom.compiler.emit import Emitted
-from warploom.compiler.ir import MEMORY_OPS, Function, Imm, Label, Node, Param, VirtualRegister
+from warploom.compiler.ir import Function, Imm, Label, Node, Param, VirtualRegister
 
 Place = tuple[str, int]
 Anchored = dict[Node | Label | None, list[Node]]

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.compiler.writeback_hints import annotate_for
+from warploom.compiler.prepare import prepared
 from warploom.golden_model.functional import executor
 from warploom.golden_model.functional.operations.warp import to_masks
 from warploom.golden_model.functional.resident import launched_lanes
@@ -37,7 +37,7 @@ def check_trace(trace: Trace) -> int:
     `Mismatch` if an operand or a result differs from the trace."""
     compared = 0
     for config in (WITHOUT_ROWS,) if trace.program.unallocated else (OFF, ON):
-        timed = dataclasses.replace(trace, program=annotate_for(trace.program, config))
+        timed = dataclasses.replace(trace, program=prepared(trace.program, config))
         checker = simulate(config, timed, check=True).sm.checker
         assert checker is not None
         compared += checker.checked

@@ -7,7 +7,7 @@ import numpy as np
 
 from warploom.arch.config import LANES
 from warploom.arch.encoding import encode_modifiers
-from warploom.arch.isa import INTEGER_OPS, PT, RZ, Instruction, Op, Pipe
+from warploom.arch.isa import INTEGER_OPS, MEMORY_OPS, PT, RZ, Instruction, Op, Pipe
 from warploom.arch.launch import Launch
 from warploom.arch.modifiers import Access, Cond, Space, Special
 from warploom.arch.program import Program
@@ -16,7 +16,6 @@ from warploom.golden_model.trace import NONE, Trace, WarpTrace
 from warploom.golden_model.words import ALL_LANES, broadcast, join, merge, split
 
 EXIT = Instruction(op=Op.EXIT)
-_MEMORY = (Op.LD, Op.ST, Op.ATOM, Op.RED)
 
 
 class _Recorder:
@@ -65,7 +64,7 @@ class _Recorder:
         return join(value ^ 0xFFFFFFFF * (signs >> lane & 1) for lane, value in enumerate(values))
 
     def _address(self, instruction: Instruction, lanes: int) -> int:
-        if instruction.op not in _MEMORY or not lanes:
+        if instruction.op not in MEMORY_OPS or not lanes:
             return NONE
         base, stride = self.random.randrange(64) * 128, self.random.choice([0, 4, 4, 4, 8, 128])
         row = [base + stride * lane if lanes >> lane & 1 else 0 for lane in range(32)]
@@ -110,11 +109,11 @@ def random_instruction(rng: random.Random, registers: int = 8) -> Instruction:
         common["dst"] = register()
     if op is Op.ISETP:
         common |= {"pdst": rng.randrange(3), "cond": Cond(rng.randrange(6)), "psrc": rng.choice([0, 1, PT])}
-    if op in _MEMORY:
+    if op in MEMORY_OPS:
         common["space"] = rng.choice([Space.GLOBAL, Space.GLOBAL, Space.SHARED, Space.LOCAL])
     if op in (Op.LD, Op.ST):
         common["access"] = Access.B32
-    elif op not in _MEMORY and rng.random() < 0.2:
+    elif op not in MEMORY_OPS and rng.random() < 0.2:
         common |= {"imm_slot": rng.randrange(3), "imm": rng.getrandbits(32)}
     return Instruction(**common)  # type: ignore[arg-type]
 

@@ -11,7 +11,7 @@ import numpy as np
 from forms import TYPES, is_legal
 from random_function import empty_function
 
-from warploom.arch.isa import MODIFIERS, Instruction, Op, Pipe
+from warploom.arch.isa import MEMORY_OPS, MODIFIERS, Instruction, Op, Pipe
 from warploom.arch.launch import Buffer, Launch, Scalar
 from warploom.arch.memory_map import GLOBALS_BASE
 from warploom.arch.modifiers import MODIFIER_KINDS, Access, Atom, Cond, DType, Kind, Space, Special, Vote
@@ -47,7 +47,7 @@ VALUES = {"lut": range(256), "src_type": TYPES, "dst_type": TYPES,
 NO_RESULT = (Op.ISETP, Op.FSETP, Op.TESTP, Op.DSETP, Op.ST, Op.RED)
 PREDICATE_RESULT = (Op.ISETP, Op.FSETP, Op.TESTP, Op.DSETP, Op.IADD, Op.ISUB, Op.IMAD, Op.SHFL)
 PREDICATE_OPERAND = (Op.IADD, Op.ISUB, Op.IMAD, Op.SEL, Op.ISETP, Op.FSETP, Op.DSETP, Op.VOTE)
-DATA_OPS = [op for op in Op if op < Op.LATCH and op not in (Op.S2R, Op.LD, Op.ST, Op.ATOM, Op.RED)]
+DATA_OPS = [op for op in Op if op < Op.LATCH and op not in (Op.S2R, *MEMORY_OPS)]
 
 
 def data_forms(op: Op) -> list[Instruction]:

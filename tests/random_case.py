@@ -11,7 +11,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.launch import Buffer, Launch
 from warploom.arch.program import Program
 from warploom.compiler.compile import compile_ptx
-from warploom.compiler.writeback_hints import annotate_for
+from warploom.compiler.prepare import prepared
 from warploom.golden_model.functional.executor import Execution, execute
 from warploom.kernels.launchfile import LaunchFile, load
 
@@ -76,7 +76,7 @@ class Case:
 
     def compile(self) -> Program:
         """Its machine code, with hints if the core needs them."""
-        return annotate_for(compile_ptx(self.body, "random.ptx"), self.config)
+        return prepared(compile_ptx(self.body, "random.ptx"), self.config)
 
     def execute(self) -> Execution:
         """Run it. Raises `AssertionError` unless memory equals that of sequential execution of the threads."""

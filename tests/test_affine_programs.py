@@ -11,7 +11,7 @@ from random_programs import BYPASSES, cases, samples, some
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Op
 from warploom.compiler.compile import compile_file
-from warploom.compiler.writeback_hints import annotate_for
+from warploom.compiler.prepare import prepared
 from warploom.golden_model.affine.register_file import AffineRegisterFile
 from warploom.golden_model.check import Mismatch
 from warploom.golden_model.functional.executor import execute
@@ -88,7 +88,7 @@ def test_a_stale_tag_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def check_kernel(name: str, size: str, config: SmConfig) -> None:
     launched = kernel(name).load(size)
-    program = annotate_for(compile_file(launched.ptx), config)
+    program = prepared(compile_file(launched.ptx), config)
     run = simulate(config, execute(program, launched.launch).trace, check=True)
     assert run.statistics.counted["affine"]["accepted"] > 0
 

@@ -8,7 +8,7 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.compiler.compile import compile_ptx
-from warploom.compiler.writeback_hints import annotate_for
+from warploom.compiler.prepare import prepared
 from warploom.kernels.large import SHAPES
 
 SMALL, TIMES = 1500, 4
@@ -67,7 +67,7 @@ def test_growth_of_annotation(settings, shape):
 
     def taken(count: int) -> float:
         start = time.process_time()
-        assert annotate_for(programs[count], config) != programs[count]
+        assert prepared(programs[count], config) != programs[count]
         return time.process_time() - start
 
     check_growth(taken)

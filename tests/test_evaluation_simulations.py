@@ -23,7 +23,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
 from warploom.arch.gpu import GpuConfig
 from warploom.cli import main
-from warploom.compiler.writeback_hints import annotate_for
+from warploom.compiler.prepare import prepared
 from warploom.evaluation import (
     characteristics,
     coalescing,
@@ -93,7 +93,7 @@ def test_a_gpu_is_a_machine(folder, monkeypatch):
     wanted = cases(["vector_add"], "tiny", {"gpu": gpu, "slow": gpu.with_settings(["l2_latency=300"])})
     runs = simulate_all(wanted, lambda case: None).runs["vector_add"]
     (trace,) = traces("vector_add", "tiny")
-    known = simulate_gpu(gpu, dataclasses.replace(trace, program=annotate_for(trace.program, gpu.sm)))
+    known = simulate_gpu(gpu, dataclasses.replace(trace, program=prepared(trace.program, gpu.sm)))
     assert (runs["gpu"].statistics, runs["gpu"].memory) == (known.summed, known.statistics)
     assert (runs["gpu"].machine, runs["gpu"].config) == (gpu, gpu.sm)
     assert runs["slow"].statistics.cycles > runs["gpu"].statistics.cycles

@@ -17,7 +17,7 @@ from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Access, Space
 from warploom.cli import main
 from warploom.compiler.compile import compile_file
-from warploom.compiler.writeback_hints import annotate_for
+from warploom.compiler.prepare import prepared
 from warploom.golden_model.functional.executor import Stream
 from warploom.golden_model.gpu.core import Core
 from warploom.golden_model.gpu.packets import Kind
@@ -33,7 +33,7 @@ MOV = Instruction(op=Op.MOV, dst=1, imm_slot=0, imm=300)
 
 def on_gpu(name: str, preset: str = "k20x", *settings: str, check: bool = False) -> GpuRun:
     file, config = kernel(name).load("tiny"), GpuConfig.preset(preset).with_settings(list(settings))
-    program = annotate_for(compile_file(file.ptx, file.entry), config.sm)
+    program = prepared(compile_file(file.ptx, file.entry), config.sm)
     return simulate_gpu(config, Stream(program, file.launch), check=check)
 
 

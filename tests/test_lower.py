@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from warploom.arch.errors import PtxError
-from warploom.arch.isa import NO_SLOT, Instruction, Op
+from warploom.arch.isa import MEMORY_OPS, NO_SLOT, Instruction, Op
 from warploom.arch.launch import Buffer, Launch
 from warploom.compiler.allocate import allocate
 from warploom.compiler.emit import emit
-from warploom.compiler.ir import MEMORY_OPS, Function, Imm, Label, Node, Param, VirtualRegister
+from warploom.compiler.ir import Function, Imm, Label, Node, Param, VirtualRegister
 from warploom.compiler.linker import link
 from warploom.compiler.lower import lower
 from warploom.compiler.parser import parse

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from machine_trials import DATA_OPS, PLACES, WORDS, Trials, data_forms, memory_forms
 
-from warploom.arch.isa import Instruction, Op
+from warploom.arch.isa import MEMORY_OPS, Instruction, Op
 from warploom.arch.modifiers import Atom
 
 FORMS_PER_BODY = 8
@@ -61,6 +61,6 @@ def memory_slots(form: Instruction) -> Slots:
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("space", PLACES, ids=lambda space: space.name)
-@pytest.mark.parametrize("op", [Op.LD, Op.ST, Op.ATOM, Op.RED], ids=lambda op: op.name)
+@pytest.mark.parametrize("op", MEMORY_OPS, ids=lambda op: op.name)
 def test_memory(op, space, count, seed):
     check([form for form in memory_forms(space) if form.op is op], memory_slots, count, seed)

@@ -14,7 +14,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.gpu import GpuConfig
 from warploom.compiler import last_reads
 from warploom.compiler.compile import compile_file
-from warploom.compiler.writeback_hints import annotate_for
+from warploom.compiler.prepare import prepared
 from warploom.golden_model.check import Mismatch
 from warploom.golden_model.front_end.front_end import FrontEnd
 from warploom.golden_model.functional.executor import execute
@@ -70,7 +70,7 @@ def machine(name: str, preset: str = "narrow") -> SmConfig:
 def traced(name: str, config: SmConfig) -> Trace:
     """A bundled kernel, executed."""
     bundled = kernel(name)
-    found = execute(annotate_for(compile_file(bundled.ptx), config), bundled.load("tiny").launch).trace
+    found = execute(prepared(compile_file(bundled.ptx), config), bundled.load("tiny").launch).trace
     assert found is not None
     return found
 
@@ -138,7 +138,7 @@ def test_too_few_rows_of_a_kind() -> None:
 def test_a_wait_for_a_free_row() -> None:
     """A register is written again one cycle before the list shows the row that its read has released."""
     file = load(REPLACED)
-    trace = execute(annotate_for(compile_file(file.ptx), FULL), file.launch).trace
+    trace = execute(prepared(compile_file(file.ptx), FULL), file.launch).trace
     assert trace is not None
     assert checked(simulate(FULL, trace, check=True)).statistics.counted["renaming"]["stalls"] > 0
 

@@ -57,7 +57,7 @@ def test_every_register_keeps_its_row(
 ) -> None:
     """Without last reads a register is mapped from its first write until its warp is swept, so that most of the last
     warps' are read back."""
-    monkeypatch.setattr(running, "annotate_for", lambda program, config: program)
+    monkeypatch.setattr(running, "prepared", lambda program, config: program)
     found = compared("without last reads", 100, seed, record_property)
     assert found["registers"] > found["programs"], found
 

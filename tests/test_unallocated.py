@@ -17,8 +17,9 @@ from warploom.arch.modifiers import Space, Vote
 from warploom.arch.program import Program
 from warploom.compiler import unallocated
 from warploom.compiler.compile import compile_file
+from warploom.compiler.prepare import prepared
 from warploom.compiler.unallocated import without_rows
-from warploom.compiler.writeback_hints import annotate, annotate_for
+from warploom.compiler.writeback_hints import annotate
 from warploom.golden_model.functional.executor import execute
 from warploom.golden_model.simulate import simulate
 from warploom.kernels.library import kernel, kernels
@@ -93,8 +94,8 @@ def test_too_few_names(monkeypatch):
 
 def test_the_setting_decides():
     code, config = program("r0 =; r1 =; = r1; nop; nop; = r0; exit"), SmConfig.preset("small")
-    assert annotate_for(code, config.with_settings([*SETTINGS])).unallocated == 1
-    assert annotate_for(code, config.with_settings(["bypass=bow_hints"])) == annotate(code, 3)
+    assert prepared(code, config.with_settings([*SETTINGS])).unallocated == 1
+    assert prepared(code, config.with_settings(["bypass=bow_hints"])) == annotate(code, 3)
 
 
 # ------------------------------------------------------------ random warps
@@ -197,7 +198,7 @@ def test_kernels_compute_the_same(name, affine):
     config = SmConfig.preset("small").with_settings([*SETTINGS, f"affine={affine}"])
     file = kernel(name).load("tiny")
     code = compile_file(file.ptx)
-    new = annotate_for(code, config)
+    new = prepared(code, config)
     assert new.registers <= code.registers
     execution = execute(new, file.launch, record=True)
     assert all(expected.mismatch(execution.buffers[expected.name]) is None for expected in file.expectations)
@@ -210,7 +211,7 @@ def test_fewer_registers_hold_more_warps():
     base = SmConfig.preset("small").with_settings(["bypass=bow_hints", "rows=64"])
     config = base.with_settings(["transient=on"])
     code = compile_file(kernel("hotspot").ptx)
-    before, after = (resident_warps(c, annotate_for(code, c).registers) for c in (base, config))
+    before, after = (resident_warps(c, prepared(code, c).registers) for c in (base, config))
     assert before < after
 
 

@@ -15,10 +15,10 @@ from warploom.arch.modifiers import Vote
 from warploom.arch.program import Program
 from warploom.compiler import writeback_hints
 from warploom.compiler.compile import compile_file
+from warploom.compiler.prepare import prepared
 from warploom.compiler.writeback_hints import (
     Destination,
     annotate,
-    annotate_for,
     destination,
     destination_classes,
     transient_registers,
@@ -142,11 +142,11 @@ def test_what_is_no_register():
 def test_hints_are_for_the_configuration():
     code, config = program("r1 =; nop; nop; = r1; exit"), SmConfig.preset("small")
     hinted = {
-        window: annotate_for(code, dataclasses.replace(config, bypass=Bypass.BOW_HINTS, window=window))
+        window: prepared(code, dataclasses.replace(config, bypass=Bypass.BOW_HINTS, window=window))
         for window in (3, 4)
     }
     assert [i.to_file for i in (hinted[3].instructions[0], hinted[4].instructions[0])] == [True, False]
-    assert annotate_for(code, dataclasses.replace(config, bypass=Bypass.BOW_WR)) is code
+    assert prepared(code, dataclasses.replace(config, bypass=Bypass.BOW_WR)) is code
     assert annotate(hinted[4], 3) == hinted[3]  # earlier hints do not matter
     with pytest.raises(ValueError, match="window = 1"):
         annotate(code, 1)

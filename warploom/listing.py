@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from warploom.arch.isa import MODIFIERS, NO_RECONVERGENCE, NO_SLOT, PT, RZ, Instruction, Op, Pipe
+from warploom.arch.isa import MEMORY_OPS, MODIFIERS, NO_RECONVERGENCE, NO_SLOT, PT, RZ, Instruction, Op, Pipe
 from warploom.arch.order_hints import BranchHint, Hint
 from warploom.arch.program import Program
 from warploom.compiler.writeback_hints import Destination, destination
@@ -94,7 +94,7 @@ def _operands(i: Instruction) -> list[str]:
         return [str(i.imm)] if i.op in (Op.BRA, Op.BAR, Op.BARRED) else []
     slots = [f"c[{i.imm:#x}]" if slot == i.imm_slot and i.param else f"{i.imm:#x}" if slot == i.imm_slot
              else f"R{register}" if register != RZ else "RZ" for slot, register in enumerate(i.src)]
-    if i.op in (Op.LD, Op.ST, Op.ATOM, Op.RED) and not i.latched:
+    if i.op in MEMORY_OPS and not i.latched:
         offset = (i.imm ^ 1 << 31) - (1 << 31) if i.imm_slot == NO_SLOT else 0
         base = f"{slots[1]}:{slots[0]}" if i.wide else slots[0]
         return [f"[{base}{f' {offset:+#x}' if offset else ''}]"] + [slots[2]] * (i.op is not Op.LD)

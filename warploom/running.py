@@ -12,7 +12,7 @@ from warploom.arch.errors import LaunchError, nearest, shown
 from warploom.arch.layout import check_fits
 from warploom.arch.program import Program
 from warploom.compiler.compile import compile_file
-from warploom.compiler.writeback_hints import annotate_for
+from warploom.compiler.prepare import prepared
 from warploom.golden_model.functional.executor import Execution, execute
 from warploom.kernels.launchfile import LaunchFile, load
 from warploom.kernels.library import kernel, kernels
@@ -74,7 +74,7 @@ def run(file: LaunchFile, config: SmConfig, *, record: bool = True) -> Executed:
     """Compile and execute the kernel of a launch file, and compare its buffers with the expected ones. Records the
     trace if `record`. Raises `PtxError`, `LaunchError` (also if a block does not fit `config`) or `ExecutionError`.
     """
-    program = annotate_for(compiled(file), config)
+    program = prepared(compiled(file), config)
     try:
         file.launch.check(program)
         check_fits(config, program, file.launch)

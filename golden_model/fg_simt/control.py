@@ -12,7 +12,7 @@ from warploom.arch.fg_simt.code import refusal
 from warploom.arch.fg_simt.image import LaunchBlock
 from warploom.arch.fg_simt.micro import Kind
 from warploom.arch.fg_simt.sizes import FLOAT_DIVISIONS, LAST_PC, UNIFORM_CYCLES, Cause, status
-from warploom.arch.isa import PT, RZ, Instruction, Op
+from warploom.arch.isa import MEMORY_OPS, PT, RZ, Instruction, Op
 from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Special, Vote
 from warploom.golden_model.compact import Compact
@@ -316,7 +316,7 @@ class ControlProcessor:
 
     def _kind(self, i: Instruction, operands: Operands, guard: Predicate) -> Kind:
         """An operation of the SAUs, an access, or a vector load."""
-        if i.op not in (Op.LD, Op.ST, Op.ATOM, Op.RED):
+        if i.op not in MEMORY_OPS:
             return Kind.COMPUTE
         low, high = (self.affine.slot(operand) for operand in operands[:2])
         if not (self.affine.affine.has_memory and is_vector(i, low, high, guard)):

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from warploom.arch.errors import ExecutionError
-from warploom.arch.isa import PT, RZ, Instruction, Op
+from warploom.arch.isa import MEMORY_OPS, PT, RZ, Instruction, Op
 from warploom.arch.launch import Launch
 from warploom.arch.modifiers import Special, Vote
 from warploom.arch.program import Program
@@ -57,7 +57,7 @@ class Steps:
         self.console = access.console
         self.steps: list[Step] = []
         for pc, i in enumerate(program.instructions):
-            if i.op in (Op.LD, Op.ST, Op.ATOM, Op.RED):
+            if i.op in MEMORY_OPS:
                 self.steps.append(self._access(pc, i, access.prepare(pc, i)))
             else:
                 self.steps.append(special.get(i.op, self._compute)(pc, i))

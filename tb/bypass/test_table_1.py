@@ -13,7 +13,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.isa import Op
 from warploom.arch.layout import address, rows_per_warp
 from warploom.arch.mechanisms import Bypass
-from warploom.compiler.writeback_hints import annotate_for
+from warploom.compiler.prepare import prepared
 from warploom.golden_model.functional.executor import execute
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.trace import Trace
@@ -50,7 +50,7 @@ async def count(ports: Ports, trace: Trace) -> Counter[tuple[int, int]]:
 async def table_1(dut: cocotb.handle.SimHandleBase) -> None:
     """The program of Fig. 6, in lockstep with the model."""
     ports = Ports(dut)
-    trace = execute(spaced(annotate_for(FIG_6, ports.config), PAUSE), FIG_6_LAUNCH).trace
+    trace = execute(spaced(prepared(FIG_6, ports.config), PAUSE), FIG_6_LAUNCH).trace
     assert trace is not None
     await ports.reset()
     writes, stride = await count(ports, trace), rows_per_warp(ports.config, trace.program.registers)

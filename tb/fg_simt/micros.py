@@ -9,7 +9,7 @@ from warploom.arch.fg_simt.code import ATOMICS, CARRYING
 from warploom.arch.fg_simt.micro import Kind
 from warploom.arch.fg_simt.sizes import DIVISIONS, FIRST_SAU, LATENCY, PREDICATES, REGISTERS, SECOND_SAU
 from warploom.arch.interfaces import STRIDE_BITS
-from warploom.arch.isa import MODIFIERS, PT, RZ, Instruction, Op
+from warploom.arch.isa import MEMORY_OPS, MODIFIERS, PT, RZ, Instruction, Op
 from warploom.arch.memory_map import CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW
 from warploom.arch.modifiers import MODIFIER_KINDS, Access, Combine, Cond, DType, Space
 from warploom.golden_model.compact import Compact
@@ -98,7 +98,7 @@ def random_micro(rng: random.Random, mood: str, named: Pool) -> Micro:
         i = replace(i, space=Space.GLOBAL)
         return micro(pc, mask or 1, i, operands=_line(rng, i.access.size, i.imm), guard=TRUE, pred=TRUE,
                      kind=Kind.VECTOR)
-    kind = Kind.ACCESS if op in ACCESSES else Kind.COMPUTE
+    kind = Kind.ACCESS if op in MEMORY_OPS else Kind.COMPUTE
     return micro(pc, mask, i, operands=_operands(rng, op, named), guard=guard, pred=pred, kind=kind)
 
 
@@ -127,7 +127,7 @@ def _operand(rng: random.Random, op: Op, slot: int, named: Pool) -> Operand:
         return Register(rng.choice(named.registers))
     if op is Op.MOV and slot == 0 and rng.random() < 0.5:
         return Position(rng.randrange(3))
-    if op in ACCESSES and slot < 2:
+    if op in MEMORY_OPS and slot < 2:
         high = (0, 0x7000, *(window >> 32 for window in WINDOWS))
         return Compact(rng.choice(high)) if slot else Compact(4 * rng.getrandbits(8), rng.choice((0, 4, 4, 1)))
     return rng.choice((ZERO, Compact(rng.getrandbits(32)), Compact(rng.getrandbits(32), _stride(rng))))

@@ -10,7 +10,7 @@ from warploom.arch.fg_simt.code import ATOMICS, KERNEL, UNGUARDED
 from warploom.arch.fg_simt.image import CODE, CONSTANTS, HOST, LOCAL, PARAMETERS, SHARED, Image, LaunchBlock, Segment
 from warploom.arch.fg_simt.image import lines as whole_lines
 from warploom.arch.fg_simt.sizes import LATENCY
-from warploom.arch.isa import MODIFIERS, PT, RZ, Instruction, Op
+from warploom.arch.isa import MEMORY_OPS, MODIFIERS, PT, RZ, Instruction, Op
 from warploom.arch.modifiers import MODIFIER_KINDS, Access, Cond, DType, Space, Special, Vote
 from warploom.rtl.fg_simt.decode import legal_values
 
@@ -142,7 +142,7 @@ def _special(rng: random.Random, made: dict[str, object], op: Op) -> Instruction
                  "vote": rng.choice((Vote.ALL, Vote.ANY, Vote.UNI, Vote.BALLOT)), "sync": rng.random() < 0.2}
     elif op is Op.PLOP3:
         made["src"] = tuple(rng.choice((RZ, *range(9))) for _ in range(3))
-    elif op in (Op.LD, Op.ST, Op.ATOM, Op.RED):
+    elif op in MEMORY_OPS:
         _access(rng, made, op)
     return Instruction(**made)  # type: ignore[arg-type]  # names are the fields'
 

@@ -10,7 +10,7 @@ import pytest
 from warploom.arch.config import SmConfig
 from warploom.arch.fg_simt.micro import Kind, Unit
 from warploom.arch.fg_simt.sizes import SLWQ_ENTRIES
-from warploom.arch.isa import Op
+from warploom.arch.isa import MEMORY_OPS
 from warploom.golden_model.fg_simt.lanes import Lanes, mask_of
 from warploom.golden_model.fg_simt.micro import Micro
 from warploom.tb import runner
@@ -25,7 +25,7 @@ from warploom.tb.fg_simt.row_check import RowCheck
 BENCH = "warploom.tb.fg_simt.test_access"
 CYCLES = 4000
 
-POINTS = (*(op.name for op in (Op.LD, Op.ST, Op.ATOM, Op.RED)), "vector load", "vector loads in turn",
+POINTS = (*(op.name for op in MEMORY_OPS), "vector load", "vector loads in turn",
           "vector load with a fault", "lane with a fault", "no lane executes", "discarded row", "discarded last row")
 
 Row = dict[str, Any]

@@ -19,7 +19,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.launch import Buffer, Launch, Scalar
 from warploom.arch.program import Program as CompiledProgram
 from warploom.compiler.compile import compile_ptx
-from warploom.compiler.writeback_hints import annotate_for
+from warploom.compiler.prepare import prepared
 from warploom.golden_model.functional.executor import Execution, execute
 from warploom.golden_model.simulate import simulate
 
@@ -84,7 +84,7 @@ class Case:
             execution = self._execution(program, record=False)
             self.compare(execution.buffers["output"].tobytes(), execution.buffers["common"].tobytes())
             for core in cores:
-                trace = self._execution(annotate_for(program, core), record=True).trace
+                trace = self._execution(prepared(program, core), record=True).trace
                 assert trace is not None
                 simulate(core, trace, check=True, max_cycles=CYCLES)
         finally:

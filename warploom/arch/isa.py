@@ -192,6 +192,9 @@ _limited_of = attrgetter(*_LIMITED)
 _LIMITED_NAMES = (*_LIMITED, "src", "src", "src")
 _LIMITS = (255, 7, 7, 7, 0xFFFFFFFF, 3, 255, 255, 255)
 
+MEMORY_OPS = (Op.LD, Op.ST, Op.ATOM, Op.RED)
+"""Operations that access memory; their immediate field is an offset."""
+
 INTEGER_OPS = frozenset(op for op in Op if op <= Op.SEL)
 """Operations that the hardware's integer lanes execute."""
 

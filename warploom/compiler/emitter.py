@@ -9,11 +9,10 @@ from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
 from warploom.arch.errors import PtxError
-from warploom.arch.isa import Op
+from warploom.arch.isa import MEMORY_OPS, Op
 from warploom.compiler import ptx
 from warploom.compiler.ir import (
     CONSTANTS,
-    MEMORY_OPS,
     Function,
     Imm,
     Label,

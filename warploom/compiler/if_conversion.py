@@ -6,9 +6,9 @@ nvcc leaves if-conversion to ptxas: in PTX almost only branches have predicates,
 from collections.abc import Callable
 from functools import partial
 
-from warploom.arch.isa import Op
+from warploom.arch.isa import MEMORY_OPS, Op
 from warploom.compiler.cfg import Block, ControlFlow
-from warploom.compiler.ir import MEMORY_OPS, Function, Half, Node, VirtualRegister
+from warploom.compiler.ir import Function, Half, Node, VirtualRegister
 from warploom.compiler.liveness import Liveness
 from warploom.compiler.spill import rename
 

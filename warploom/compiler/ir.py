@@ -22,7 +22,7 @@ from enum import Enum
 from functools import cached_property
 from typing import Any
 
-from warploom.arch.isa import Op, is_latched
+from warploom.arch.isa import MEMORY_OPS, Op, is_latched
 from warploom.arch.modifiers import Atom, DType, Special
 from warploom.arch.program import Parameter
 from warploom.compiler import ptx
@@ -87,10 +87,7 @@ Operand = VirtualRegister | Imm | Param | None
 _CHANGING = frozenset({Special.ACTIVEMASK, Special.CLOCK_LO, Special.CLOCK_HI, Special.GLOBALTIMER_LO,
                        Special.GLOBALTIMER_HI})
 
-MEMORY_OPS = frozenset({Op.LD, Op.ST, Op.ATOM, Op.RED})
-"""Operations whose immediate field is an address offset."""
-
-_EFFECTS = MEMORY_OPS | {op for op in Op if op >= Op.BRA and op is not Op.PLOP3}
+_EFFECTS = {*MEMORY_OPS, *(op for op in Op if op >= Op.BRA and op is not Op.PLOP3)}
 
 
 @dataclass(eq=False, slots=True)

@@ -8,10 +8,10 @@ defines its value: a read that the write does not reach reads an undefined value
 from collections import Counter, deque
 from itertools import pairwise
 
-from warploom.arch.isa import Op
+from warploom.arch.isa import MEMORY_OPS, Op
 from warploom.arch.modifiers import Access, Space
 from warploom.compiler.fuse import fuse_multiply_add
-from warploom.compiler.ir import CONSTANTS, MEMORY_OPS, Function, Imm, Node, Operand, Param, VirtualRegister
+from warploom.compiler.ir import CONSTANTS, Function, Imm, Node, Operand, Param, VirtualRegister
 
 
 def simplify(function: Function) -> None:

@@ -21,13 +21,9 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from warploom.arch.config import SmConfig
 from warploom.arch.isa import RZ, Instruction, Op
 from warploom.arch.program import Program, successors
 from warploom.compiler.dominators import reversed_edges, whole_postorder
-from warploom.compiler.hints import hinted_for, with_spare
-from warploom.compiler.last_reads import with_last_reads
-from warploom.compiler.unallocated import without_rows
 
 NEVER = 1 << 14
 """A distance longer than any window."""
@@ -61,19 +57,6 @@ def annotate(program: Program, window: int) -> Program:
             reused = bool(nearest[pc][instruction.dst] < window - 1)
             code[pc] = replace(instruction, to_collector=transient or reused, to_file=not transient)
     return replace(program, instructions=tuple(code))
-
-
-def annotate_for(program: Program, config: SmConfig) -> Program:
-    """The program for a configuration: with hints for its window, and if it has no rows for them, transient values in
-    registers of their own; or with hints for order, registers for pre-execution, or last reads; or unchanged."""
-    if config.renames:
-        return with_last_reads(program)
-    if not config.has_hints:
-        if config.searches:
-            return with_spare(program, config)
-        return hinted_for(program, config) if config.reorders else program
-    annotated = annotate(program, config.window)
-    return without_rows(annotated, compact=config.has_compact_slots) if config.has_unallocated else annotated
 
 
 def destination(instruction: Instruction) -> Destination | None:

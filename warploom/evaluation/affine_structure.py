@@ -13,7 +13,7 @@ import numpy as np
 
 from warploom.arch.config import LANES
 from warploom.arch.interfaces import STRIDE_BITS, Tag
-from warploom.arch.isa import RZ, Instruction, Op, Pipe
+from warploom.arch.isa import MEMORY_OPS, RZ, Instruction, Op, Pipe
 from warploom.arch.mechanisms import Affine
 from warploom.golden_model.affine.rules import UNIFORM_OPS, is_eligible
 from warploom.golden_model.trace import NONE, Trace, WarpTrace
@@ -119,7 +119,7 @@ class _Walk:
         found.instructions += len(pc)
         found.long_latency += int(self._are(pc, lambda i: i.op in LONG_LATENCY).sum())
         found.control += int(self._are(pc, lambda i: i.op is Op.BRA).sum())
-        found.memory += int(self._are(pc, lambda i: i.op in OF_MEMORY).sum())
+        found.memory += int(self._are(pc, lambda i: i.op in MEMORY_OPS).sum())
         _add(found.active, np.bitwise_count(self.lanes))
         left = np.where(self._are(pc, lambda i: i.op is Op.EXIT), lanes, 0)
         gone = np.bitwise_or.accumulate(left) & ~left  # before the instruction

@@ -57,7 +57,7 @@ def of_traces(
     """The work of counting something in the traces of a workload's launches. `what` begins the name of a result;
     `count` makes a dataclass from the traces, and `restore` makes it again from its fields as JSON has them; both are
     functions of modules. Results depend on the files in `sources` beside those that make the traces."""
-    return Work(partial(_counted, count), partial(_restored, restore), partial(_named, what), Sized._asdict,
+    return Work(partial(_counted, count), partial(restored, restore), partial(named, what), Sized._asdict,
                 (*SOURCES, *sources))
 
 
@@ -65,11 +65,13 @@ def _counted(count: Callable[[Sequence[Trace]], Any], point: Sized) -> str:
     return json.dumps(asdict(count(traces(*point))))
 
 
-def _restored(restore: Callable[..., R], _: Sized, text: str) -> R:
+def restored(restore: Callable[..., R], _: Sized, text: str) -> R:
+    """A result, made again from its fields in a cached text."""
     return restore(**json.loads(text))
 
 
-def _named(what: str, point: Sized) -> str:
+def named(what: str, point: Sized) -> str:
+    """The name of the result of a point; `what` begins it."""
     return f"{what}-{point.workload}-{point.size}"
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warploom.arch.isa import Instruction, Op
+from warploom.arch.isa import MEMORY_OPS, Instruction, Op
 from warploom.evaluation.cached import of_traces
 from warploom.evaluation.characteristics import FLOATING
 from warploom.golden_model.hints.stack import SimtStack
@@ -16,7 +16,6 @@ CLASSES = ("integer", "floating point", "control flow", "memory", "conversion", 
 fences and moves between lanes."""
 
 _CONTROL = frozenset({Op.BRA, Op.EXIT, Op.TRAP})
-_MEMORY = frozenset({Op.LD, Op.ST, Op.ATOM, Op.RED})
 _PREDICATE = frozenset({Op.ISETP, Op.FSETP, Op.DSETP, Op.PLOP3, Op.TESTP, Op.VOTE})
 _DOUBLE = frozenset({Op.DADD, Op.DMUL, Op.DFMA, Op.DMIN, Op.DMAX, Op.DDIV, Op.DRCP, Op.DSQRT})
 _SINGLE = frozenset({Op.MUFU, Op.FDIV, Op.FRCP, Op.FSQRT})
@@ -52,7 +51,7 @@ def executed(launches: Sequence[Trace]) -> Executed:
 def class_of(instruction: Instruction) -> int:
     """The index of an instruction's class."""
     op = instruction.op
-    for number, ops in ((2, _CONTROL), (3, _MEMORY), (4, {Op.CVT}), (5, _PREDICATE), (6, _OTHERS),
+    for number, ops in ((2, _CONTROL), (3, MEMORY_OPS), (4, {Op.CVT}), (5, _PREDICATE), (6, _OTHERS),
                         (1, FLOATING | _DOUBLE | _SINGLE)):
         if op in ops:
             return number

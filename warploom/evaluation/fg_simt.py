@@ -165,10 +165,6 @@ def _count(point: Sized) -> str:
     return json.dumps(asdict(_executed(launched, image(launched))))
 
 
-def _counted(_: Sized, text: str) -> Executed:
-    return Executed(**json.loads(text))
-
-
 def _make(point: Sized) -> str:
     launched = _launched(point)
     contents = image(launched)
@@ -179,18 +175,12 @@ def _make(point: Sized) -> str:
                                       sum(multicore.cycles(*one) for one in launched))))
 
 
-def _read(_: Sized, text: str) -> OnEngine:
-    return OnEngine(**json.loads(text))
-
-
-def _name(what: str, point: Sized) -> str:
-    return f"{what}-{point.workload}-{point.size}"
-
-
 SOURCES = (*cached.SOURCES, "warploom/fg_simt", "warploom/evaluation/fg_simt.py")
 
-WORK = cached.Work(_make, _read, partial(_name, "fg-simt"), Sized._asdict, SOURCES)
+WORK = cached.Work(
+    _make, partial(cached.restored, OnEngine), partial(cached.named, "fg-simt"), Sized._asdict, SOURCES)
 """A program on the engine in all these ways."""
 
-COUNTING = cached.Work(_count, _counted, partial(_name, "fg-simt-counts"), Sized._asdict, SOURCES)
+COUNTING = cached.Work(
+    _count, partial(cached.restored, Executed), partial(cached.named, "fg-simt-counts"), Sized._asdict, SOURCES)
 """A program on the ideal memory alone, which takes a tenth of the time."""

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warploom.arch.isa import PT, RZ, Instruction, Op, Pipe
+from warploom.arch.isa import MEMORY_OPS, PT, RZ, Instruction, Op, Pipe
 from warploom.arch.order_hints import Hint
 from warploom.arch.program import Program
 from warploom.compiler.hints import hinted
 from warploom.evaluation.cached import of_traces
 from warploom.golden_model.trace import Trace
 
-_NO_ALU = frozenset({Op.LD, Op.ST, Op.ATOM, Op.RED, Op.BRA, Op.EXIT, Op.BAR, Op.BARRED, Op.MEMBAR, Op.TRAP, Op.NOP})
+_NO_ALU = frozenset({*MEMORY_OPS, Op.BRA, Op.EXIT, Op.BAR, Op.BARRED, Op.MEMBAR, Op.TRAP, Op.NOP})
 
 
 @dataclass(frozen=True)

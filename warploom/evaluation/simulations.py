@@ -11,7 +11,7 @@ from warploom.arch.chunks import most_warps
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import WarploomError
 from warploom.arch.gpu import GpuConfig, Machine, sm_of
-from warploom.compiler.writeback_hints import annotate_for
+from warploom.compiler.prepare import prepared
 from warploom.evaluation import cached
 from warploom.evaluation.affine_structure import Structure, structure
 from warploom.evaluation.bypassing_reuse import Reuse, reuse
@@ -93,7 +93,8 @@ def _name(case: Case) -> str:
     return f"{case.workload}-{case.size}"
 
 
-def _inputs(case: Case) -> dict[str, Any]:
+def inputs(case: Case) -> dict[str, Any]:
+    """What a result depends on, beside its sources."""
     return {"configuration": asdict(case.config), "workload": case.workload, "size": case.size, "blocks": case.blocks}
 
 
@@ -119,14 +120,14 @@ def _run(case: Case) -> str:
     })
 
 
-SIMULATION = cached.Work(_run, _decode, _name, _inputs, SOURCES)
+SIMULATION = cached.Work(_run, _decode, _name, inputs, SOURCES)
 
 
 def annotated(workload: str, size: str, machine: Machine) -> list[Trace]:
     """The launches of a workload, in order, as the compiler prepares their programs for a machine: with hints, or with
     last reads, without which no register is released before its warp ends."""
     launches, config = traces(workload, size), sm_of(machine)
-    programs = {id(launch.program): annotate_for(launch.program, config) for launch in launches}
+    programs = {id(launch.program): prepared(launch.program, config) for launch in launches}
     return [replace(launch, program=programs[id(launch.program)]) for launch in launches]
 
 

@@ -18,7 +18,7 @@ from warploom.evaluation import cached
 from warploom.evaluation.figures import Launched, Run, Runs
 from warploom.evaluation.metrics import gained, share
 from warploom.evaluation.renaming_energy import TFET_ACCESS, accesses
-from warploom.evaluation.simulations import Case, timed
+from warploom.evaluation.simulations import Case, inputs, timed
 from warploom.evaluation.tfet import BASELINE, MEM_RA, prediction_error, rows_on
 from warploom.evaluation.tfet_energy import energy, energy_saved
 from warploom.golden_model.renaming.lists import Kind
@@ -218,9 +218,5 @@ def _name(case: Case) -> str:
     return f"tfet-bounds-{case.workload}-{case.size}"
 
 
-def _inputs(case: Case) -> dict[str, Any]:
-    return {"configuration": asdict(case.config), "workload": case.workload, "size": case.size, "blocks": case.blocks}
-
-
-WORK = cached.Work(_make, _read, _name, _inputs, (*cached.SOURCES, "warploom/evaluation/tfet_bounds.py",
+WORK = cached.Work(_make, _read, _name, inputs, (*cached.SOURCES, "warploom/evaluation/tfet_bounds.py",
                                                "warploom/evaluation/simulations.py"))

@@ -10,7 +10,7 @@ from typing import Any
 from warploom.arch.gpu import GpuConfig
 from warploom.evaluation import cached
 from warploom.evaluation.metrics import share
-from warploom.evaluation.simulations import Case, annotated
+from warploom.evaluation.simulations import Case, annotated, inputs
 from warploom.evaluation.tfet import BASELINE, INTENSIVE, MACHINES, MEM_RA, MEMORY, TUBA_TRWS
 from warploom.golden_model.gpu.limits import FEW, MANY
 from warploom.golden_model.gpu.simulate import simulate_gpu
@@ -106,9 +106,5 @@ def _name(case: Case) -> str:
     return f"tfet-sms-{case.workload}-{case.size}"
 
 
-def _inputs(case: Case) -> dict[str, Any]:
-    return {"configuration": asdict(case.config), "workload": case.workload, "size": case.size, "blocks": case.blocks}
-
-
-WORK = cached.Work(_make, _read, _name, _inputs, (*cached.SOURCES, "warploom/evaluation/tfet_sms.py",
+WORK = cached.Work(_make, _read, _name, inputs, (*cached.SOURCES, "warploom/evaluation/tfet_sms.py",
                                                "warploom/evaluation/simulations.py"))

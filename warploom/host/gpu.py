@@ -15,7 +15,7 @@ from warploom.arch.layout import check_fits
 from warploom.arch.memory_map import HEAP_BASE, after
 from warploom.arch.modifiers import Space
 from warploom.arch.program import Program
-from warploom.compiler.writeback_hints import annotate_for
+from warploom.compiler.prepare import prepared
 from warploom.golden_model.functional.executor import Stream, execute
 from warploom.golden_model.gpu.simulate import simulate_gpu
 from warploom.golden_model.sample import Sampled
@@ -135,7 +135,7 @@ class Gpu:
     def launch(self, kernel: Kernel, geometry: Geometry, arguments: Sequence[Value]) -> Launched:
         """Run a kernel to its end. Raises `LaunchError`, `ExecutionError`, and with `rtl` `LockstepError`; memory is
         then as before."""
-        program, module = annotate_for(kernel.program, self.config), kernel.module
+        program, module = prepared(kernel.program, self.config), kernel.module
         launch = self._launch(kernel, geometry, arguments)
         launch.check(program)
         check_fits(self.config, program, launch)

@@ -13,7 +13,7 @@ from warploom import compiled, report
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import MECHANISMS, OFF
 from warploom.compiler.compile import compile_file, compile_ptx
-from warploom.compiler.writeback_hints import annotate_for
+from warploom.compiler.prepare import prepared
 from warploom.golden_model.functional.executor import execute
 from warploom.golden_model.simulate import simulate
 from warploom.kernels.large import SHAPES
@@ -114,7 +114,7 @@ def _compile(shape: str) -> dict[str, Any]:
 
 
 def _measure(kernel: Kernel, config: SmConfig) -> dict[str, Any]:
-    program, compile_seconds = _timed(lambda: annotate_for(compile_file(kernel.ptx), config))
+    program, compile_seconds = _timed(lambda: prepared(compile_file(kernel.ptx), config))
     launch = kernel.load().launch
     execution, functional_seconds = _timed(lambda: execute(program, launch, record=False))
     trace = execute(program, launch).trace

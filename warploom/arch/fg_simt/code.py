@@ -2,14 +2,14 @@
 
 from warploom.arch.errors import LaunchError
 from warploom.arch.fg_simt.sizes import LATENCY, REGISTERS
-from warploom.arch.isa import PT, RZ, Instruction, Op
+from warploom.arch.isa import MEMORY_OPS, PT, RZ, Instruction, Op
 from warploom.arch.launch import Launch
 from warploom.arch.modifiers import Atom, Cond, DType, Space, Special, Vote
 from warploom.arch.program import Program
 
 CONTROL = frozenset({Op.BRA, Op.EXIT, Op.BAR, Op.MEMBAR, Op.NOP, Op.TRAP})
 ATOMICS = (Atom.ADD, Atom.MIN, Atom.MAX, Atom.AND, Atom.OR, Atom.XOR, Atom.EXCH)
-KERNEL = frozenset(LATENCY) | CONTROL | {Op.LD, Op.ST, Op.ATOM, Op.RED, Op.VOTE}
+KERNEL = frozenset(LATENCY) | CONTROL | {*MEMORY_OPS, Op.VOTE}
 """Operations of kernels."""
 
 CARRYING = frozenset({Op.IADD, Op.ISUB, Op.IMAD})

@@ -6,7 +6,7 @@ from enum import IntEnum
 from warploom.arch.encoding import modifier_fields
 from warploom.arch.fg_simt.sizes import LATENCY
 from warploom.arch.interfaces import STRIDE_BITS, Fields
-from warploom.arch.isa import Op
+from warploom.arch.isa import MEMORY_OPS
 
 
 class Kind(IntEnum):
@@ -28,7 +28,7 @@ class Source(IntEnum):
     CONSTANT, REGISTER, PREDICATE, POSITION = range(4)
 
 
-OPERATIONS = (*LATENCY, Op.LD, Op.ST, Op.ATOM, Op.RED)
+OPERATIONS = (*LATENCY, *MEMORY_OPS)
 """Operations of the lanes."""
 
 LANE_MODIFIER_BITS = max(sum(bits for *_, bits in modifier_fields(op)) for op in OPERATIONS)
