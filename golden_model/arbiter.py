@@ -2,13 +2,12 @@
 Fig. 3.16a)."""
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, lru_cache, partial
+from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from warploom.arch.pipes import WritePaths
 from warploom.golden_model.masks import lowest
-from warploom.golden_model.memo import Memo
 from warploom.golden_model.named import named
 
 
@@ -72,7 +71,7 @@ class Shares(NamedTuple):
     refused: int
 
 
-@cache
+@lru_cache(maxsize=1 << 15)
 def share_paths(paths: WritePaths, writes: tuple[int | None, ...]) -> Shares:
     """The first requesting writer of each path is granted, unless an earlier path writes the bank."""
     return share_free(paths, writes, ())
@@ -139,7 +138,6 @@ class Arbiter:
     ) -> None:
         self.size = max(banks, collectors)
         self._turns, self._match = Turns(self.size, paths, rotating), match
-        self._shares = [Memo(partial(share_paths, order)) for order in self._turns.orders]
         self.observed, self.observe = self._turns.observed, self._turns.observe
         self.advance = self._turns.advance
         """The end of a cycle, or of several cycles without requests: the priority moves on."""
@@ -161,7 +159,7 @@ class Arbiter:
         collectors that request it.
         """
         cycle, size = self._turns.cycle, self.size
-        granted, written, refused = self._shares[cycle % len(self._shares)][tuple(writes)]
+        granted, written, refused = share_paths(self._turns.order, tuple(writes))
         conflicts = refused
         if written:
             reads = list(reads)

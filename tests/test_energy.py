@@ -167,6 +167,8 @@ def test_a_bank_without_column_enables_puts_out_words_that_toggle_as_without_gat
     c = Costs.of(gated)
     assert register_file(gated).wires == pytest.approx(32 * 15 * c.wire)
     assert register_file(gated, WHOLE).wires == pytest.approx(32 * (24 * c.wire / 4 + 5 * c.wire))
+    passed = register_file(gated, WHOLE).selection - register_file(gated).selection
+    assert passed == pytest.approx(32 * (24 - 10) * c.selection(4))
 
 
 def test_an_operand_is_selected_from_the_collectors_of_its_port():

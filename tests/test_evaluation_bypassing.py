@@ -223,6 +223,9 @@ def test_words_to_windows_are_whole_in_any_stored_form(settings: list[str]) -> N
     found = register_file(replace(delivered, toggling=counted)).added["window network"]
     costs = Costs(HINTS, 0.25)
     assert found == pytest.approx(1024 * (costs.wire + costs.selection(len(HINTS.write_paths))))
+    evicted = replace(delivered, statistics=run(HINTS, bypassed={**dict.fromkeys(WINDOW, 0), "slid": 1}).statistics)
+    loaded = register_file(replace(evicted, toggling=counted)).added["window network"]
+    assert loaded == pytest.approx(1024 * (costs.selection(12) + costs.selection(HINTS.collectors) + costs.flip_flop))
 
 
 # ------------------------------------------------------------------ figures

@@ -64,12 +64,14 @@ def test_energy_of_the_baseline_by_hand() -> None:
 def test_gating_saves_in_accesses_and_costs_around_them() -> None:
     """A quarter of the columns: of an access of which two fifths belong to the row (2 + 3 / 4) / 5 are left."""
     run = run_of(tfet.BASELINE)
-    sub_banks = run.statistics.sub_bank_reads + run.statistics.sub_bank_writes
-    columns = replace(run.statistics, column_reads=2 * sub_banks, column_writes=0)
+    reads = run.statistics.sub_bank_reads + run.statistics.sub_bank_writes
+    columns = replace(run.statistics, sub_bank_reads=reads, sub_bank_writes=0, column_reads=2 * reads, column_writes=0)
     gated = replace(run, machine=run.machine.with_settings(["gating=cross_lane"]), statistics=columns)
     assumed = replace(ASSUMED, row_share=0.4)
     found, parts = energy(gated, assumed), register_file(gated, assumed=assumed)
     assert found.dynamic["CMOS"] == pytest.approx(0.55 * energy(run).dynamic["CMOS"])
+    half = replace(gated, statistics=replace(columns, sub_bank_reads=reads // 2, column_reads=reads // 2 * 2))
+    assert energy(half, assumed).dynamic["CMOS"] == pytest.approx(found.dynamic["CMOS"] / 2)
     scale = 28 / 45 * (0.7 / 1.1) ** 2
     assert parts.overhead and found.dynamic["around"] == pytest.approx(scale * (parts.around + parts.overhead))
 

@@ -47,7 +47,8 @@ def listing(linked: ptx.Kernel) -> list[str]:
 
 
 def _line(instruction: ptx.Instruction) -> str:
-    return " ".join([instruction.full_opcode, *map(_text, instruction.operands)])
+    opcode = ".".join([instruction.opcode, *instruction.modifiers])
+    return " ".join([opcode, *map(_text, instruction.operands)])
 
 
 def _text(operand: ptx.Operand) -> str:

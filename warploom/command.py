@@ -5,6 +5,7 @@ Verbs live in `warploom.verbs`, one module each, imported when called, so that `
 
 import argparse
 import atexit
+import errno
 import functools
 import gc
 import importlib
@@ -94,14 +95,15 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _place(error: OSError) -> str:
-    """What cannot be read or written: a file, standard output if it does not even take a line end, or something that
-    has no name."""
+    """What cannot be read or written: a file, standard output if its disk is full and takes no line end, or something
+    that has no name."""
     if error.filename:
         return f"{error.filename}: "
-    try:
-        print(flush=True)
-    except OSError:
-        return "standard output: "
+    if error.errno == errno.ENOSPC:
+        try:
+            print(flush=True)
+        except OSError:
+            return "standard output: "
     return ""
 
 

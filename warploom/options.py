@@ -95,8 +95,8 @@ def _add_run(verbs: _Verbs) -> None:
                 "warploom run gaussian --size tiny --launches gaussian\nwarploom run saxpy.toml --out results")
     _add_kernel(run)
     _add_gpu(run, "time all SMs of a GPU and the memory that they share")
-    run.add_argument("--out", type=Path, metavar="DIR", help="write the output buffers to DIR/<name>.npy")
-    run.add_argument("--launches", type=Path, metavar="DIR",
+    run.add_argument("--out", type=_folder, metavar="DIR", help="write the output buffers to DIR/<name>.npy")
+    run.add_argument("--launches", type=_folder, metavar="DIR",
                      help="write each launch of a program as a launch file, DIR/<number>-<kernel>/launch.toml; DIR is "
                           "new or empty")
     _add_blocks(run)
@@ -176,6 +176,13 @@ class _Once(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
+def _folder(text: str) -> Path:
+    """The path of a folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("must name a folder")
+    return Path(text)
+
+
 def _file(text: str) -> Path:
     """The path of a file."""
     if not text:
@@ -228,7 +235,7 @@ def _add_optimise(verb: argparse.ArgumentParser) -> None:
 def _add_verilog(verbs: _Verbs) -> None:
     verilog = _verb(verbs, "verilog", "generate Verilog",
                     "warploom verilog --preset fermi\nwarploom verilog --unit Arbiter --set banks=16 --out build/mine")
-    verilog.add_argument("--out", type=Path, metavar="DIR", help="folder to write to (default: build/verilog)")
+    verilog.add_argument("--out", type=_folder, metavar="DIR", help="folder to write to (default: build/verilog)")
     what = verilog.add_mutually_exclusive_group()
     what.add_argument("--unit", default="Datapath", help="the datapath, or a unit (default: Datapath)")
     what.add_argument("--units", action="store_true", help="list the units, and the settings that they need")
@@ -315,7 +322,7 @@ def _add_evaluate(verbs: _Verbs) -> None:
                                f"{EXECUTED}")
     evaluate.add_argument("--scheduler", metavar="ADDRESS",
                           help="simulate on the cluster of this Dask scheduler (default: on this machine)")
-    evaluate.add_argument("--out", type=Path, metavar="DIR",
+    evaluate.add_argument("--out", type=_folder, metavar="DIR",
                           help="folder of the charts (default: build/evaluation/SIZE)")
 
 

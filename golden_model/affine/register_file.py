@@ -21,7 +21,7 @@ class AffineRegisterFile:
         self._compact: defaultdict[int, dict[int, Compact]] = defaultdict(dict)  # by warp, then by register
 
     def of_warp(self, warp: int) -> Mapping[int, Compact]:
-        """The compact registers of a warp, and their values."""
+        """The compact registers of a warp, and their values, until the next write."""
         return self._compact[warp]
 
     def read(self, warp: int, register: int) -> Compact | None:

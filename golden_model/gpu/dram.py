@@ -38,7 +38,7 @@ class Bank:
 
 @dataclass
 class DramCounts:
-    """Commands, cycles in which the data bus moves data, and the cycle from which on it has moved the last of it."""
+    """Commands, cycles in which the data bus moves data, and the cycle in which the last data ends."""
 
     reads: int = 0
     writes: int = 0

@@ -3,8 +3,8 @@
 A call copies its arguments to the function's parameters, and the results back. A piece is (offset, bytes); parameters
 that are copied to each other have the same pieces. Pieces can be registers if those stored are disjoint, each load
 reads one of them whole or its low bytes (a `char` is passed as 32 bits), and no address of such a parameter is taken;
-otherwise each of these parameters becomes a variable in local memory. So it does for an access that is no plain one,
-which lowering then refuses, or execution, as any access to memory.
+otherwise each of these parameters becomes a variable in local memory. Any access that is not plain also puts it there,
+where it is checked as every access to memory.
 """
 
 from collections.abc import Iterable, Iterator
@@ -95,7 +95,7 @@ def resolve(kernel: Kernel, parameters: dict[str, Variable]) -> None:
         if item.opcode == COPY:
             body += _copies(item, uses[accessed], kernel)
         elif uses[accessed].in_memory:
-            body.append(replace(item, modifiers=local_spaces(item.modifiers)))
+            body.append(in_local_memory(item))
         else:
             body += _moves(item, accessed, uses[accessed], kernel.registers)
     kernel.body = body
@@ -106,9 +106,10 @@ def copy(target: str, source: str, at: Instruction) -> Instruction:
     return replace(at, opcode=COPY, modifiers=(), operands=(Symbol(target), Symbol(source)), lists=None)
 
 
-def local_spaces(modifiers: tuple[str, ...]) -> tuple[str, ...]:
-    """The modifiers of an access to a function's parameter, when that is a local variable."""
-    return tuple("local" if part in SPACES else part for part in modifiers)
+def in_local_memory(access: Instruction) -> Instruction:
+    """An access to a function's parameter, when that is a local variable."""
+    modifiers = tuple("local" if part in SPACES else part for part in access.modifiers)
+    return replace(access, modifiers=modifiers, written=access.written or access.modifiers)
 
 
 def _uses(copies: list[Instruction], names: Iterable[str]) -> dict[str, _Use]:

@@ -118,13 +118,12 @@ class Inliner:
             raise self._error("branches through a table (brx.idx) are not supported", instruction)
         else:
             operands = tuple(self._operand(operand, scope, instruction) for operand in instruction.operands)
-            modifiers = instruction.modifiers
             self._check_addresses(operands, instruction)
+            placed = replace(instruction, operands=operands, guard=guard)
             if frame.end and any(_is_indirect(operand) for operand in operands):
                 # a pointer to the function's own parameter, which becomes a local variable
-                modifiers = callparams.local_spaces(modifiers)
-            place = instruction.line, instruction.column
-            self.body.append(ptx.Instruction(instruction.opcode, modifiers, operands, guard, *place))
+                placed = callparams.in_local_memory(placed)
+            self.body.append(placed)
 
     def _check_addresses(self, resolved: tuple[ptx.Operand, ...], at: ptx.Instruction) -> None:
         """Of space ``param`` only a function's own parameters have an address."""

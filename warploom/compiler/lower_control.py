@@ -91,7 +91,7 @@ def barrier(e: Emitter) -> None:
     if e.flag("warp"):
         e.choose({"sync": True})
         (members,) = e.operands(1)
-        e.emit(Op.VOTE, None, e.word(members, "b32"), vote=Vote.ALL, sync=True)
+        e.emit(Op.VOTE, None, e.number(members), vote=Vote.ALL, sync=True)
         return
     e.flag("cta")
     e.flag("aligned")

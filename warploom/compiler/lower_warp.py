@@ -32,7 +32,7 @@ def vote(e: Emitter) -> None:
     """vote.all, .any, .uni."""
     mode = e.choose({"all": Vote.ALL, "any": Vote.ANY, "uni": Vote.UNI})
     sync, (d, a, members) = _operands(e, 2)
-    e.emit(Op.VOTE, None, e.word(members, "b32"), pdst=e.destination(d, "pred")[0], psrc=e.predicate(a), vote=mode,
+    e.emit(Op.VOTE, None, e.number(members), pdst=e.destination(d, "pred")[0], psrc=e.predicate(a), vote=mode,
            sync=sync)
 
 
@@ -41,7 +41,7 @@ def ballot(e: Emitter) -> None:
     """vote.ballot."""
     e.choose({"ballot": True})
     sync, (d, a, members) = _operands(e, 2)
-    e.emit(Op.VOTE, e.destination(d, "b32")[0], e.word(members, "b32"), psrc=e.predicate(a), vote=Vote.BALLOT,
+    e.emit(Op.VOTE, e.destination(d, "b32")[0], e.number(members), psrc=e.predicate(a), vote=Vote.BALLOT,
            sync=sync)
 
 
@@ -50,7 +50,7 @@ def shuffle(e: Emitter) -> None:
     """shfl: value and whether the source lane was in range."""
     mode = e.choose({mode.name.lower(): mode for mode in Shuffle})
     sync, (d, *sources) = _operands(e, 4)
-    a, b, c, members = (e.word(o, t) for o, t in zip(sources, (e.type, "b32", "b32", "b32"), strict=True))
+    a, (b, c, members) = e.word(sources[0], e.type), map(e.number, sources[1:])
     (dst,), in_range = _pair(e, d, e.type)
     if sync:
         e.emit(Op.VOTE, None, members, vote=Vote.ALL, sync=True)
@@ -84,7 +84,7 @@ def match(e: Emitter) -> None:
     d, a, members = e.operands(3)
     low, *high = e.words(a, e.type)
     (dst,), same = _pair(e, d, "b32")
-    e.emit(Op.MATCH, dst, low, high[0] if high else None, e.word(members, "b32"), pdst=same, match_all=match_all,
+    e.emit(Op.MATCH, dst, low, high[0] if high else None, e.number(members), pdst=same, match_all=match_all,
            wide=bool(high), sync=True)
 
 
@@ -111,7 +111,7 @@ def elect(e: Emitter) -> None:
     e.choose({"sync": True})
     d, members = e.operands(2)
     (lane,), elected = _pair(e, d, "b32")
-    present = e.op(Op.VOTE, e.word(members, "b32"), vote=Vote.BALLOT, sync=True)
+    present = e.op(Op.VOTE, e.number(members), vote=Vote.BALLOT, sync=True)
     leader = e.op(Op.ISUB, constant(31), e.op(Op.FLO, e.op(Op.BREV, present)))
     e.emit(Op.ISETP, None, leader, e.op(Op.S2R, special=Special.LANEID), pdst=elected, cond=Cond.EQ)
     e.move((lane,), (leader,))

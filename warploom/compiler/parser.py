@@ -70,10 +70,10 @@ _WORDS = {
 }
 
 
-_LONG = re.compile(r"0[xX][0-9a-fA-F]{17,}|0[bB][01]{65,}|0[0-7]{23,}|[1-9]\d{20,}")
+_LONG = re.compile(r"0[xX]0*[1-9a-fA-F][0-9a-fA-F]{16,}|0[bB]0*1[01]{64,}|0+[1-7][0-7]{21,}|[1-9]\d{20,}")
 
-_OPERATOR = re.compile(r"[\s,]-?\d\w*\s*[-+*/%&|^<>=?]$")
-"""An operator after an integer, which only a constant expression has."""
+_INTEGER, _OPERATOR = re.compile(r"[\s,+\-\[{(=]\d\w*\s*$"), re.compile(r"[-+*/&|^<>=?]|%(?![\w$])")
+"""An integer and an operator behind it, as only a constant expression has them; `%` also begins names of registers."""
 
 
 def _explain(error: UnexpectedInput, text: str, file: str) -> PtxError:
@@ -90,7 +90,8 @@ def _explain(error: UnexpectedInput, text: str, file: str) -> PtxError:
         message = "the comment does not end: '*/' is missing"
     elif long := _LONG.match(found):
         message = f"integer {shorten(long[0])} does not fit 64 bits"
-    elif (found[0] in "(~" and "INT" in acceptable) or _OPERATOR.search(text[: error.pos_in_stream][-80:] + found[0]):
+    elif (found[0] in "(~" and "INT" in acceptable) or (
+            _OPERATOR.match(found) and _INTEGER.search(text[: error.pos_in_stream][-80:])):
         message = f"unexpected {found[:40]!r}: constant expressions are not supported: write the value"
     else:
         message = f"unexpected {found[:40]!r}; expected {expected}"

@@ -73,7 +73,8 @@ Operand = Register | Immediate | Symbol | Address | Vector | Pair | Not
 class Instruction:
     """One PTX instruction: ``@!%p1 mad.lo.s32 ...`` has opcode ``mad`` and modifiers ``("lo", "s32")``.
 
-    Only `call` uses `lists`: (return parameters, argument parameters); its one operand is the callee.
+    Only `call` uses `lists`: (return parameters, argument parameters); its one operand is the callee. `written` are the
+    modifiers of the text if the compiler has changed them.
     """
 
     opcode: str
@@ -83,11 +84,12 @@ class Instruction:
     line: int
     column: int
     lists: tuple[tuple[Operand, ...], tuple[Operand, ...]] | None = None
+    written: tuple[str, ...] | None = None
 
     @property
     def full_opcode(self) -> str:
         """The opcode with its modifiers, as written."""
-        return ".".join((self.opcode, *self.modifiers))
+        return ".".join((self.opcode, *(self.written or self.modifiers)))
 
 
 @dataclass(frozen=True)

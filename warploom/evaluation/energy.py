@@ -56,6 +56,10 @@ class Costs:
         counted = run.toggling.share(run.config)
         return cls(run.config, counted + assumed.random_data * (0.5 - counted), assumed)
 
+    def of_form(self, run: Run, **form: Any) -> Self:
+        """The costs of the words of a run in another form: `form` are settings that it has instead."""
+        return type(self).of(replace(run, machine=replace(self.config, **form)), self.assumed)
+
     def sram(self, words: int, width: int) -> float:
         """An access to a memory."""
         macro = Macro(words, width)
@@ -75,10 +79,6 @@ class Costs:
         length = self.assumed.wire_length * math.sqrt(banks + collectors)
         farads = FIGURES["wire"]["capacitance_ff_per_um"] * 1e-15 * length
         return self.toggling * 0.5 * farads * VOLTAGE**2 * 1e12
-
-    def wire_of(self, run: Run, **form: Any) -> float:
-        """The same for the words of a run in another form: `form` are settings that it has instead."""
-        return Costs.of(replace(run, machine=replace(self.config, **form)), self.assumed).wire
 
     @cached_property
     def flip_flop(self) -> float:

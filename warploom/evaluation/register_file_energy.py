@@ -3,7 +3,7 @@
 - *macros*: accesses to sub-banks. A column, 4 B wide, is an eighth of one; `Organisation` says how columns save. Those
   of TFET rows take less;
 - *wires*: columns read or written, once across the register file. Where a bank puts out whole words in spite of gating,
-  their bits toggle as without gating;
+  they pass the crossbar, and their bits toggle as without gating;
 - *registers*: columns that collectors and operand registers load;
 - *selection*: a bank for a write, the crossbar for a read, a collector for an operand;
 - *added*: what each mechanism adds, by the module that has its events;
@@ -59,16 +59,16 @@ def register_file(run: Run, organisation: Organisation = SHARED, assumed: Assump
     """Dynamic energy of the register file in one run."""
     counts, config, costs = run.statistics, run.config, Costs.of(run, assumed)
     columns = organisation if config.gating is not Gating.OFF else SHARED
-    read = counts.column_reads * costs.wire
+    read, wire = counts.column_reads, costs.wire
     if columns is WHOLE:
-        read = SUB_BANK_COLUMNS * counts.sub_bank_reads * costs.wire_of(run, gating=Gating.OFF)
-    selection = (counts.column_reads * costs.selection(config.banks)
+        read, wire = SUB_BANK_COLUMNS * counts.sub_bank_reads, costs.of_form(run, gating=Gating.OFF).wire
+    selection = (read * costs.selection(config.banks)
                  + counts.column_writes * costs.selection(len(config.write_paths))
                  + counts.operand_columns * costs.operand_selection)
     return Parts(
         macros=(costs.sub_bank * gating_energy.accesses(counts, columns, assumed.row_share)
                 * renaming_energy.macros(run)),
-        wires=COLUMN_BITS * (read + counts.column_writes * costs.wire),
+        wires=COLUMN_BITS * (read * wire + counts.column_writes * costs.wire),
         registers=COLUMN_BITS * (counts.collector_columns + counts.operand_columns) * costs.flip_flop,
         selection=COLUMN_BITS * selection,
         clock=costs.clock * (run.sm_cycles * _stored_bits(config) - COLUMN_BITS * counts.collector_columns),

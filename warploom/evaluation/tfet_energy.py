@@ -6,8 +6,8 @@ The source gives no energy of an access or a bank, and its tool is not at hand. 
   sizes, and to the supply of CMOS by the square of voltages;
 - a bank is the source's eight arrays of 128 bits. An access of a TFET row takes less than one of a CMOS row
   (`renaming_energy.py`);
-- crossbar, collectors and wires are those of `register_file_energy.py`, in CMOS, like what gating saves in an access
-  and what mechanisms add, among them the renaming stage;
+- crossbar, collectors and wires are those of `register_file_energy.py`, in CMOS, like what gating and coalescing save
+  in an access and what mechanisms add, among them the renaming stage;
 - the leakage of CMOS SRAM is the published one, in proportion to bits and to the supply. TFET at its supply leaks
   less than CMOS at the same one by a factor, which is an assumption. Collectors, table and lists leak as SRAM of
   their bits;
@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
+from warploom.arch.config import SUB_BANKS
 from warploom.arch.gpu import GpuConfig
 from warploom.arch.layout import powered_rows, rows_per_warp
 from warploom.arch.mechanisms import Layout
@@ -72,10 +73,10 @@ def _dynamic(run: Run, assumed: Assumptions) -> dict[str, float]:
 
 
 def _enabled(run: Run, assumed: Assumptions) -> float:
-    """The share of an access that is left with gating, mean over reads and writes of sub-banks."""
+    """What gating and coalescing leave of an access of a bank, mean over all."""
     counts = run.statistics
-    sub_banks = counts.sub_bank_reads + counts.sub_bank_writes
-    return accesses(counts, SHARED, assumed.row_share) / sub_banks if sub_banks else 1.0
+    whole = SUB_BANKS * (sum(counts.bank_reads) + sum(counts.bank_writes))
+    return accesses(counts, SHARED, assumed.row_share) / whole if whole else 1.0
 
 
 def _leakage(run: Run, assumed: Assumptions) -> dict[str, float]:

@@ -21,15 +21,15 @@ from warploom.evaluation.figures import Run
 def added(run: Run, costs: Costs) -> dict[str, float]:
     """The energy by part, pJ."""
     config, found = run.config, events(run)
-    wire = costs.wire_of(run, coalescing=Coalescing.OFF, alignment=Alignment.REG, gating=Gating.OFF)
+    whole = costs.of_form(run, coalescing=Coalescing.OFF, alignment=Alignment.REG, gating=Gating.OFF)
     path = costs.selection(len(config.write_paths))
     if not config.bypass.has_window:
-        words = found.cache * wire + found.cache_reads * costs.selection(config.banks) + found.cache_writes * path
+        words = found.cache * whole.wire + found.cache_reads * costs.selection(config.banks) + found.cache_writes * path
         sram = found.cache * SUB_BANKS * costs.sram(math.ceil(cache_rows(config)), SLICE_BITS)
         return {"cache": sram + WORD_BITS * words}
     passed, delivered = FIGURES["logic"]["windows"], found.network - found.evicted
-    moved = (found.taken * costs.selection(config.entries) + delivered * (wire + path)
-             + found.evicted * (costs.selection(config.collectors) + costs.flip_flop))
+    moved = (found.taken * costs.selection(config.entries) + delivered * (whole.wire + path)
+             + found.evicted * (costs.selection(config.collectors) + whole.flip_flop))
     return {
         "window network": WORD_BITS * moved,
         "window logic": costs.logic(run.statistics.datapath_instructions * passed["instruction"]

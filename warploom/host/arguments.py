@@ -48,7 +48,7 @@ def encode(kernel: str, parameter: Parameter, value: Value) -> Scalar:
 def _data(parameter: Parameter, value: Value) -> bytes:
     size, floating = parameter.size, parameter.type[0] == "f"
     if parameter.type == STRUCT and size > 1 and not isinstance(value, bytes | np.void):
-        raise TypeError("must be a numpy record or bytes")
+        raise TypeError("must be a numpy record or bytes (the address of an array x is x.address)")
     if isinstance(value, DeviceArray):
         if floating or size != 8:
             raise TypeError("an array is passed as a pointer of 8 bytes")
