@@ -76,7 +76,7 @@ def test_a_wrong_result_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("name", "size", "line"), [
-    ("nothing", "tiny", "no bundled kernel"), ("bfs", "large", "must be one of tiny, default")])
+    ("nothing", "tiny", "not a bundled kernel"), ("bfs", "large", "must be one of tiny, default")])
 def test_what_is_no_workload(name: str, size: str, line: str) -> None:
     with pytest.raises(LaunchError, match=line):
         traces(name, size)
