@@ -26,7 +26,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # What the project finds out about itself it keeps apart from what users keep (conftest.py).
 regress: export WARPLOOM_CACHE ?= $(CURDIR)/build
 
-.PHONY: help setup run test lint docs compiled results verilog regress synth evaluate bench mutation fuzz clean
+.PHONY: help setup run test lint docs compiled results prices verilog regress synth evaluate bench mutation fuzz clean
 .DELETE_ON_ERROR:
 
 help:  ## list the commands
@@ -63,40 +63,11 @@ synth: $(STAMP)  ## area and critical path of every unit
 evaluate: $(STAMP)  ## the published figures beside ours, with charts; then the cost of the hardware
 	$(VENV)/bin/warploom evaluate all
 
-# The experiments whose figures the pages show.
-SHOWN := coalescing gating bypassing affine placement calibration workloads sampling
+results: $(STAMP)  ## make all results of docs/results, for the tables of docs/; hours
+	$(VENV)/bin/python -m warploom.results
 
-# The programs of [TFET] with many blocks, of which the memory-intensive ones run on several SMs.
-INTENSIVE := transpose,backprop,nearest_neighbour
-MANY_BLOCKS := $(INTENSIVE),srad,store_gpu,ray_tracing,scan_large
-FEW_BLOCKS := bfs_levels,binomial,coulombic,laplace3d,matmul,nqueens,nw
-
-# The programs of [HAWS], Table 6.2, whose blocks share data, and the others.
-SHARING := gemm,two_mm,transpose,jacobi_2d,conv_2d
-NOT_SHARING := histogram,scan,walsh,bitonic_sort,mvt
-
-results: $(STAMP)  ## run the experiments and commit their figures to docs/results, for the tables of docs/
-	mkdir -p build/results
-	$(VENV)/bin/warploom evaluate $(SHOWN) --out build/results
-	$(VENV)/bin/warploom evaluate coalescing --preset gtx480 --json build/results/coalescing_gtx480.json
-	$(VENV)/bin/warploom evaluate haws --size tiny --json build/results/haws_tiny.json
-	for shown in combination hardware_units haws characterisation silicon; do \
-	  $(VENV)/bin/warploom evaluate $$shown --json build/results/$$shown.json || exit 1; done
-	for shown in fg_simt fg_simt_cost; do \
-	  $(VENV)/bin/warploom evaluate $$shown --size tiny --json build/results/$$shown.json || exit 1; done
-	$(VENV)/bin/warploom evaluate units --size tiny --json build/results/units_tiny.json
-	$(VENV)/bin/warploom evaluate units --json build/results/units.json
-	$(VENV)/bin/warploom evaluate locality --workloads $(SHARING) --json build/results/locality.json
-	$(VENV)/bin/warploom evaluate locality --workloads $(NOT_SHARING) --json build/results/locality_type_3.json
-	$(VENV)/bin/warploom evaluate tfet --size tiny --json build/results/tfet_tiny.json
-	$(VENV)/bin/warploom evaluate tfet --blocks all --workloads $(FEW_BLOCKS) --json build/results/tfet_whole.json
-	$(VENV)/bin/warploom evaluate tfet --workloads $(MANY_BLOCKS) --json build/results/tfet.json
-	$(VENV)/bin/warploom evaluate tfet_bounds --workloads transpose,backprop --json build/results/tfet_bounds.json
-	$(VENV)/bin/warploom evaluate tfet_sms --workloads $(INTENSIVE) --json build/results/tfet_sms.json
-	$(VENV)/bin/warploom evaluate tfet_sms --blocks 240 --workloads $(INTENSIVE) --set sms=15 --set slices=6 \
-	  --set channels=6 --set mesh_columns=5 --json build/results/tfet_sms_15.json
-	$(VENV)/bin/warploom evaluate tfet_power --json build/results/tfet_power.json
-	$(VENV)/bin/python -m warploom.evaluation.pages build/results/*.json
+prices: $(STAMP)  ## the same of those with energies, at the present prices, from recorded simulations; minutes
+	$(VENV)/bin/python -m warploom.results --recorded
 
 bench: $(STAMP)  ## speed of the models and of the lockstep bench
 	$(VENV)/bin/warploom bench $(SETTINGS)

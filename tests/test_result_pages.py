@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from warploom import results
 from warploom.evaluation import pages
 from warploom.evaluation.assumptions import FIGURES
 
@@ -31,9 +32,9 @@ def committed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     """A folder with the results of one experiment, committed from a document."""
     monkeypatch.setattr(pages, "RESULTS", tmp_path / "results")
     pages.document.cache_clear()
-    source = tmp_path / "coalescing.json"
-    source.write_text(json.dumps(DOCUMENT))
-    assert pages.main([str(source)]) == 0
+    monkeypatch.setattr(results, "RESULTS", tmp_path / "results")
+    (tmp_path / "coalescing.json").write_text(json.dumps(DOCUMENT))
+    results.commit("coalescing", tmp_path)
     yield
     pages.document.cache_clear()
 
@@ -41,6 +42,8 @@ def committed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 def test_what_is_committed() -> None:
     assert pages.document("coalescing").keys() == DOCUMENT.keys() - {"runs", "charts"}
     assert pages.made_with("coalescing").startswith("Preset `fermi`, default size, commit `0123456789ab`.")
+    pages.document("coalescing")["simulated"] = ["0123456789abcdef", "fedcba9876543210"]
+    assert "commit `0123456789ab`, counts of commit `fedcba987654`." in pages.made_with("coalescing")
 
 
 def test_averages() -> None:
@@ -104,7 +107,7 @@ SEVERAL = {
 @pytest.fixture
 def found(tmp_path: Path) -> Callable[..., list[pages.Quantity]]:
     (tmp_path / "bypassing.json").write_text(json.dumps(SEVERAL))
-    assert pages.main([str(tmp_path / "bypassing.json")]) == 0
+    results.commit("bypassing", tmp_path)
     return pages.results("bypassing")
 
 

@@ -322,6 +322,10 @@ def _add_evaluate(verbs: _Verbs) -> None:
                                f"{EXECUTED}")
     evaluate.add_argument("--scheduler", metavar="ADDRESS",
                           help="simulate on the cluster of this Dask scheduler (default: on this machine)")
+    evaluate.add_argument("--record", type=_file, metavar="FILE",
+                          help="record all simulations: JSON, compressed with xz (docs/evaluation.md)")
+    evaluate.add_argument("--from", type=Path, metavar="FILE", dest="source",
+                          help="take the simulations that this record has from there, whatever version made them")
     evaluate.add_argument("--out", type=_folder, metavar="DIR",
                           help="folder of the charts (default: build/evaluation/SIZE)")
 

@@ -1,12 +1,10 @@
 """Tables of the pages of docs/, made from the committed results of the experiments in docs/results.
 
 Blocks of Python in a page, which cog runs (`make docs`), call `results` and put the table that another function returns
-below the block. `python -m warploom.evaluation.pages FILE...` commits the results that ``warploom evaluate --json``
-wrote, without the statistics of each run.
+below the block.
 """
 
 import json
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -16,12 +14,8 @@ from typing import Any, NamedTuple
 from warploom.evaluation.assumptions import FIGURES
 from warploom.evaluation.figures import AVERAGE
 from warploom.evaluation.figures import averages as averages_of
-from warploom.files import write_whole
 
 RESULTS = Path(__file__).absolute().parents[2] / "docs" / "results"
-
-OMITTED = ("runs", "memory", "charts")
-"""Keys of a document that are not committed."""
 
 
 class Quantity(NamedTuple):
@@ -94,7 +88,9 @@ def made_with(experiment: str) -> str:
     kind = "GPU" if "sm" in machine else "Preset"
     blocks = f", {found['blocks']} blocks of each launch" if found.get("blocks") else ""
     size = f", {found['size']} size" if "size" in found else ""
-    return f"{kind} `{machine['name']}`{size}{blocks}, commit `{found['commit'][:12]}`.{averaged}\n"
+    simulated = " and ".join(f"`{commit[:12]}`" for commit in found.get("simulated", ()) if commit != found["commit"])
+    counted = f", counts of commit {simulated}" if simulated else ""
+    return f"{kind} `{machine['name']}`{size}{blocks}, commit `{found['commit'][:12]}`{counted}.{averaged}\n"
 
 
 def averages(rows: Sequence[tuple[str, str, Sequence[Quantity]]]) -> str:
@@ -209,17 +205,3 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table of texts."""
     lines = [head, ["---"] * len(head), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def main(paths: Sequence[str]) -> int:
-    """Commit the documents of these files under their names."""
-    RESULTS.mkdir(exist_ok=True)
-    for path in paths:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
-        kept = {key: value for key, value in found.items() if key not in OMITTED}
-        write_whole(RESULTS / Path(path).name, f"{json.dumps(kept, indent=1)}\n".encode())
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -19,16 +19,16 @@ def options(machine: Machine, preset: str) -> list[str]:
 
 def _settings(machine: Machine, base: Machine) -> list[str]:
     """``--set`` for each field that differs; for all pipes at once if these are others, or execute other classes."""
-    known = _flat(base)
-    different = {name: value for name, value in _flat(machine).items() if value != known.get(name) and name != "name"}
+    known = values(base)
+    different = {name: value for name, value in values(machine).items() if value != known.get(name) and name != "name"}
     if _classes(machine) != _classes(base):
         different = {name: value for name, value in different.items() if "." not in name}
         different[PIPES] = f"[{', '.join(_inline(vars(pipe)) for pipe in sm_of(machine).pipes)}]"
     return [word for name, value in different.items() for word in ("--set", f"{name}={value}")]
 
 
-def _flat(machine: Machine) -> dict[str, str]:
-    """The fields of an SM, or of a GPU and of its SMs."""
+def values(machine: Machine) -> dict[str, str]:
+    """The fields of an SM, or of a GPU and of its SMs, in the format of a setting."""
     own = {name: str(getattr(machine, name)) for name in GPU_PARAMETERS} if isinstance(machine, GpuConfig) else {}
     return own | flat(sm_of(machine))
 
@@ -40,5 +40,5 @@ def _classes(machine: Machine) -> list[tuple[str, set[str]]]:
 
 def _inline(table: Mapping[str, object]) -> str:
     """A TOML table in one line."""
-    values = {name: _inline(value) if isinstance(value, dict) else json.dumps(value) for name, value in table.items()}
-    return f"{{{', '.join(f'{name} = {value}' for name, value in values.items())}}}"
+    texts = {name: _inline(value) if isinstance(value, dict) else json.dumps(value) for name, value in table.items()}
+    return f"{{{', '.join(f'{name} = {text}' for name, text in texts.items())}}}"

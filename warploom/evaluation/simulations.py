@@ -98,26 +98,35 @@ def inputs(case: Case) -> dict[str, Any]:
     return {"configuration": asdict(case.config), "workload": case.workload, "size": case.size, "blocks": case.blocks}
 
 
-def _decode(case: Case, text: str) -> Run:
-    """A cached run."""
-    found = json.loads(text)
+def from_json(machine: Machine, found: Mapping[str, Any]) -> Run:
+    """The run on a machine that `to_json` wrote. Raises `KeyError` or `TypeError` for that of another version."""
     memory = found["memory"]
-    return Run(case.config, Statistics.from_json(found["statistics"]), Values(**found["values"]),
+    return Run(machine, Statistics.from_json(found["statistics"]), Values(**found["values"]),
                Reuse(**found["reuse"]), Structure(**found["structure"]), Toggling(**found["toggling"]),
                None if memory is None else GpuStatistics(**memory),
                tuple(Launched(**launch) for launch in found["launches"]))
+
+
+def to_json(run: Run) -> dict[str, Any]:
+    """All of a run but its machine, ready for `json.dump`."""
+    return {
+        "statistics": run.statistics.to_json(), "memory": None if run.memory is None else asdict(run.memory),
+        "values": asdict(run.values), "reuse": asdict(run.reuse), "structure": asdict(run.structure),
+        "toggling": asdict(run.toggling), "launches": [asdict(launch) for launch in run.launches],
+    }
+
+
+def _decode(case: Case, text: str) -> Run:
+    """A cached run."""
+    return from_json(case.config, json.loads(text))
 
 
 def _run(case: Case) -> str:
     """A run, to be cached."""
     name, size = case.workload, case.size
     statistics, memory, launches = timed(case)
-    return json.dumps({
-        "statistics": statistics.to_json(), "memory": None if memory is None else asdict(memory),
-        "values": asdict(_values(name, size)),
-        "reuse": asdict(_reuse(name, size)), "structure": asdict(_structure(name, size)),
-        "toggling": asdict(_toggling(name, size)), "launches": [asdict(launch) for launch in launches],
-    })
+    return json.dumps(to_json(Run(case.config, statistics, _values(name, size), _reuse(name, size),
+                                  _structure(name, size), _toggling(name, size), memory, tuple(launches))))
 
 
 SIMULATION = cached.Work(_run, _decode, _name, inputs, SOURCES)

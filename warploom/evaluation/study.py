@@ -1,7 +1,7 @@
 """A study: an experiment with the machine, the workloads and the inputs that a user wants, and what it has found."""
 
 import pkgutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,8 @@ from warploom.evaluation import cached
 from warploom.evaluation.cached import Sized, Work
 from warploom.evaluation.experiments import BLOCKS, EXPERIMENTS, MACHINE, SIZE, WORKLOADS
 from warploom.evaluation.figures import Groups, Runs
-from warploom.evaluation.simulations import Case, Results, arranged, cases, results
+from warploom.evaluation.recorded import Simulations
+from warploom.evaluation.simulations import Case, arranged, cases
 from warploom.evaluation.workloads import remaining, sized
 
 R = TypeVar("R")
@@ -38,7 +39,8 @@ class Failure(NamedTuple):
 class Wanted:
     """What a user wants of experiments: of the inputs, of the machine (an SM, `preset`, or a `gpu`; nothing: the usual
     one), of the workloads (none: the usual ones), of the blocks that are timed (None: as many as usual, 0: all), and
-    where charts go and simulations run. `known` results need no simulation. `sized`: the user wants this size."""
+    where charts go and simulations run. Runs that `simulations` has need not be simulated. `sized`: the user wants this
+    size."""
 
     size: str
     charts: Path
@@ -48,7 +50,7 @@ class Wanted:
     workloads: Sequence[str] = ()
     blocks: int | None = None
     scheduler: str | None = None
-    known: Results = field(default_factory=dict)
+    simulations: Simulations = field(default_factory=Simulations)
     sized: bool = False
 
     def given(self) -> list[str]:
@@ -76,6 +78,8 @@ class Study:
         self.preset = named[0] if named else self.experiment.preset
         self.groups: Groups = self.experiment.groups(wanted.workloads)
         self.failed: list[Failure] = []
+        self.commits: set[str | None] = set()
+        """Those that simulated the runs which a record had."""
 
     @cached_property
     def machine(self) -> Machine:
@@ -129,9 +133,10 @@ class Study:
         return cases(self.names, self.wanted.size, self.configurations(), self.blocks)
 
     def runs(self, needed: Sequence[Case]) -> dict[str, Runs]:
-        """The runs of cases, of which those that are not known are simulated."""
-        missing = [case for case in needed if case not in self.wanted.known]
-        simulated = arranged(needed, self.wanted.known | simulate(missing, self.wanted.scheduler))
+        """The runs of cases."""
+        simulations = self.wanted.simulations
+        simulated = arranged(needed, simulations.of(needed, self.wanted.scheduler))
+        self.commits |= simulations.commits(needed)
         self.failed += [Failure(case.workload, case.setting, one_line(str(error)))
                         for case, error in simulated.failed.items()]
         self.groups = remaining(self.groups, simulated.runs)
@@ -175,10 +180,3 @@ class Study:
 def _value(machine: Machine, name: str) -> object:
     """A field of a GPU, or of its SMs."""
     return getattr(machine if name in GPU_PARAMETERS and isinstance(machine, GpuConfig) else sm_of(machine), name)
-
-
-def simulate(wanted: Iterable[Case], scheduler: str | None) -> Results:
-    """The results of cases; progress is shown."""
-    each = list(dict.fromkeys(wanted))
-    with report.counting("simulating", len(each)) as done:
-        return results(each, lambda case: done(f"{case.workload}, {case.setting}"), scheduler)

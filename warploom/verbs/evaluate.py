@@ -9,7 +9,9 @@ from warploom import report
 from warploom.arch.errors import ConfigError, WarploomError, one_line
 from warploom.evaluation import repeating
 from warploom.evaluation.experiments import ALL, BLOCKS, EXPERIMENTS, WORKLOADS
-from warploom.evaluation.study import Failure, Study, Wanted, simulate
+from warploom.evaluation.recorded import Simulations
+from warploom.evaluation.recorded import write as write_record
+from warploom.evaluation.study import Failure, Study, Wanted
 from warploom.verbs import Body, consistent
 
 FOLDER = Path("build") / "evaluation"
@@ -17,14 +19,19 @@ FOLDER = Path("build") / "evaluation"
 
 def main(options: argparse.Namespace) -> Body:
     """Run one experiment; or several, as one matrix of workloads and configurations."""
-    names = _names(options)
-    if len(names) > 1:
-        return _several(names, options, options.out or FOLDER)
-    (name,) = names
+    names, simulations = _names(options), Simulations(options.source)
+    body = _several(names, options, simulations) if len(names) > 1 else _one(names[0], options, simulations)
+    if options.record is not None:
+        write_record(options.record, simulations.recorded)
+    return body
+
+
+def _one(name: str, options: argparse.Namespace, simulations: Simulations) -> Body:
+    """Run one experiment."""
     size = _size(name, options)
     return _body(Study(name, Wanted(size, options.out or FOLDER / size, options.preset, options.gpu,
                                     consistent(options.settings), options.workloads, options.blocks, options.scheduler,
-                                    sized=bool(options.size or options.quick))))
+                                    simulations, bool(options.size or options.quick))))
 
 
 def _size(name: str, options: argparse.Namespace) -> str:
@@ -39,7 +46,7 @@ def _names(options: argparse.Namespace) -> list[str]:
     return [name for name, one in EXPERIMENTS.items() if not (one.unless and getattr(options, one.unless))]
 
 
-def _several(names: Sequence[str], options: argparse.Namespace, folder: Path) -> Body:
+def _several(names: Sequence[str], options: argparse.Namespace, simulations: Simulations) -> Body:
     """Simulate what the experiments need, each case once, workload by workload; then each experiment, which writes
     ``<folder>/EXPERIMENT.json``; then the page of all of them. One that fails does not stop the others."""
     from warploom.pages.report import write  # noqa: PLC0415  (its library takes long to import)
@@ -47,12 +54,12 @@ def _several(names: Sequence[str], options: argparse.Namespace, folder: Path) ->
     if options.preset is not None or options.gpu is not None or options.settings:
         raise ConfigError("evaluate: experiments have machines of their own: leave --preset, --gpu and --set out, or "
                           "name one experiment")
+    folder: Path = options.out or FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    asked = {name: _asked(name, options, folder) for name in names}
+    asked = {name: _asked(name, options, folder, simulations) for name in names}
     needed = [case for name, one in asked.items() for case in Study(name, one).cases()]
-    known = simulate(sorted(needed, key=lambda case: case.workload), options.scheduler)
-    made = {name: _document(name, dataclasses.replace(one, known=known), folder / f"{name}.json")
-            for name, one in asked.items()}
+    simulations.of(sorted(needed, key=lambda case: case.workload), options.scheduler)
+    made = {name: _document(name, one, folder / f"{name}.json") for name, one in asked.items()}
     write([document for _, document in made.values() if document], page := folder / "report.html")
     documents = {name: found for name, (found, _) in made.items()}
     report.table("Experiments", ("experiment", "document", "failure"),
@@ -62,12 +69,13 @@ def _several(names: Sequence[str], options: argparse.Namespace, folder: Path) ->
     return {"documents": documents, "page": str(page), "failure": next(iter(failures), None)}
 
 
-def _asked(name: str, options: argparse.Namespace, folder: Path) -> Wanted:
+def _asked(name: str, options: argparse.Namespace, folder: Path, simulations: Simulations) -> Wanted:
     """What is wanted of one of several experiments: those with workloads of their own run these, whole if they time
     none."""
     refused, size = EXPERIMENTS[name].refuses, _size(name, options)
     return Wanted(size, folder / size, workloads=() if WORKLOADS in refused else options.workloads,
-                  blocks=None if BLOCKS in refused else options.blocks, scheduler=options.scheduler)
+                  blocks=None if BLOCKS in refused else options.blocks, scheduler=options.scheduler,
+                  simulations=simulations)
 
 
 def _document(name: str, wanted: Wanted, path: Path) -> tuple[Body, Mapping[str, object]]:
@@ -86,7 +94,9 @@ def _body(study: Study) -> Body:
     """Run one experiment."""
     on = {"configuration": dataclasses.asdict(study.machine), "options": repeating.options(study.machine, study.preset),
           "blocks": study.blocks} if study.preset else {}
-    return {"experiment": study.name, **on, **study.experiment.run(study), **_failures(study.failed)}
+    found = study.experiment.run(study)
+    simulated = {"simulated": sorted(study.commits, key=str)} if study.commits else {}
+    return {"experiment": study.name, **on, **found, **simulated, **_failures(study.failed)}
 
 
 def _failures(failed: Sequence[Failure]) -> Body:
