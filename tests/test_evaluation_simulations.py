@@ -246,7 +246,7 @@ def test_all_are_all_except_synthesis_in_a_hurry(options, left_out, folder, monk
 ])
 def test_sixteen_machines_have_tiny_inputs_unless_others_are_wanted(options, sizes, folder, monkeypatch):
     found = {}
-    monkeypatch.setattr(evaluate, "simulate", lambda *_: {})
+    monkeypatch.setattr(evaluate.Simulations, "of", lambda *_: {})
     monkeypatch.setattr(evaluate, "_document", lambda name, wanted, path: (
         found.update({name: wanted.size}) or {"document": None, "failure": None}, {}))
     assert main(["evaluate", "coalescing", "combination", *options, "--out", str(folder.parent)]) == 0
