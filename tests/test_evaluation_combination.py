@@ -10,8 +10,9 @@ from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import STRONGEST
 from warploom.cli import main
 from warploom.evaluation import combination
-from warploom.evaluation.combination import NONE, configurations, members, rows, storage
+from warploom.evaluation.combination import NONE, configurations, members, rows
 from warploom.evaluation.figures import Run
+from warploom.evaluation.storage import storage
 from warploom.evaluation.workloads import traces
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.values import Values

@@ -128,6 +128,15 @@ def test_bits_of_storage() -> None:
     assert added("gating=cross_lane") > 0 and added("affine=abm") > 0 and added("bypass=rfc", "entries=6") > 0
 
 
+def test_bits_of_corf() -> None:
+    """For each of the 63 registers that a warp can name the entry, a number of 8 bits, and four sub-banks; for each of
+    256 entries four sub-banks. The first table has four copies for what an instruction names, and one for each of two
+    write paths."""
+    assert (SMALL.warps, SMALL.banks * SMALL.rows, len(SMALL.write_paths)) == (8, 256, 2)
+    corf = storage_bits(SMALL.with_settings(["coalescing=corf", "layout=wid"])) - storage_bits(SMALL)
+    assert corf == 8 * 63 * ((4 + 2) * 8 + 4) + 256 * 4
+
+
 def test_bits_of_tables_in_flip_flops_and_of_the_rename_stage() -> None:
     """[TFET]'s register file has 1,024 rows: for each a bit, a number of eight bits in each of four copies and in a
     list. Each affine register of 48 bits has three copies, and a bit."""

@@ -21,7 +21,6 @@ from warploom.evaluation.affine_bars import (
     SP_LANES,
     TOGETHER,
     WARM,
-    against,
     by_part,
     composed,
     composition,
@@ -33,7 +32,7 @@ from warploom.evaluation.affine_bars import (
 )
 from warploom.evaluation.affine_energy import execution_saved
 from warploom.evaluation.affine_table import table_1
-from warploom.evaluation.figures import Compare, Figure, Series, of_statistics
+from warploom.evaluation.figures import Compare, Figure, Series, against, of_statistics
 from warploom.evaluation.register_file_energy import gpu_saved_by_affine, register_file_saved
 from warploom.evaluation.sensitivity import Headline
 

@@ -6,7 +6,7 @@ from warploom.arch.config import LANES
 from warploom.arch.interfaces import Tag
 from warploom.arch.mechanisms import Affine
 from warploom.evaluation.affine_structure import Structure
-from warploom.evaluation.figures import Compare, Figure, Run, Runs, Series, of_statistics
+from warploom.evaluation.figures import Compare, Figure, Run, Runs, Series, against, of_statistics
 from warploom.evaluation.metrics import ipc_gained, share
 
 FAST, SLOW = "fast", "slow"
@@ -58,11 +58,6 @@ def fig_2(title: str, values: Mapping[str, Value], *, note: str) -> Figure:
 
     series = tuple(Series(key, of(value)) for key, value in values.items())
     return Figure(number("Fig. 2"), title, series, stacked=True, note=note)
-
-
-def against(compare: Compare, ours: str, baseline: str) -> Callable[[Runs], float]:
-    """A configuration against another one."""
-    return lambda runs: compare(runs[ours], runs[baseline])
 
 
 def structured(what: str, of: Callable[[Structure], list[int]], forms: Mapping[str, Tag] = FORMS) -> Figure:

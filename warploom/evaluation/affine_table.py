@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from warploom.evaluation.affine_bars import BASELINE, FULL, against, counted, executing, number
-from warploom.evaluation.figures import Figure, Runs, Series, of_statistics
+from warploom.evaluation.affine_bars import BASELINE, FULL, counted, executing, number
+from warploom.evaluation.figures import Figure, Runs, Series, against, of_statistics
 from warploom.evaluation.metrics import bank_reads_saved, bank_writes_saved, share
 from warploom.evaluation.published import published
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from warploom.arch.mechanisms import Bypass
 from warploom.evaluation.bypassing_reuse import WINDOWS
-from warploom.evaluation.figures import Compare, Figure, Run, Runs, Series
+from warploom.evaluation.figures import Compare, Figure, Run, Runs, Series, against
 from warploom.evaluation.metrics import saved, share
 from warploom.golden_model.times import KINDS
 
@@ -47,13 +47,13 @@ def of_reuse(of_seed: str, title: str, values: Mapping[str, Callable[[Run], floa
 
 def by_window(of_seed: str, title: str, bypass: Bypass, windows: Sequence[int], compare: Compare) -> Figure:
     """A design with the maximum entries of its window, against the baseline."""
-    series = tuple(Series(str(window), against(compare, name(bypass, window))) for window in windows)
+    series = tuple(Series(str(window), _against(compare, name(bypass, window))) for window in windows)
     return Figure(number(f"{of_seed}, {bypass}"), title, series)
 
 
 def by_entries(of_seed: str, title: str, entries: Sequence[int], compare: Compare) -> Figure:
     """The hinted design with the window of the source and this number of entries."""
-    series = tuple(Series(str(count), against(compare, name(Bypass.BOW_HINTS, entries=count))) for count in entries)
+    series = tuple(Series(str(count), _against(compare, name(Bypass.BOW_HINTS, entries=count))) for count in entries)
     return Figure(number(of_seed), title, series)
 
 
@@ -63,7 +63,7 @@ def by_design(of_seed: str, title: str, compare: Compare, *, note: str = "") -> 
     settings = {str(bypass): name(bypass) for bypass in DESIGNS}
     settings["half of the entries"] = name(Bypass.BOW_HINTS, entries=HALF_ENTRIES)
     settings["rfc"] = name(Bypass.RFC, entries=HALF_ENTRIES)
-    series = tuple(Series(key, against(compare, setting)) for key, setting in settings.items())
+    series = tuple(Series(key, _against(compare, setting)) for key, setting in settings.items())
     return Figure(number(of_seed), title, series, note=note)
 
 
@@ -71,13 +71,13 @@ def in_group(of_seed: str, title: str, group: str, compare: Compare, *, note: st
              others: Mapping[str, str] | None = None) -> Figure:
     """Designs on the SM of a group of configurations, after `others`, configurations of the group by bar."""
     settings = {**(others or {}), **{str(bypass): name(bypass, group=group) for bypass in IN_GROUPS}}
-    series = tuple(Series(key, against(compare, setting, group)) for key, setting in settings.items())
+    series = tuple(Series(key, _against(compare, setting, group)) for key, setting in settings.items())
     return Figure(number(of_seed), title, series, note=note)
 
 
-def against(compare: Compare, setting: str, group: str = "") -> Callable[[Runs], float]:
+def _against(compare: Compare, setting: str, group: str = "") -> Callable[[Runs], float]:
     """A configuration against the baseline of its group."""
-    return lambda runs: compare(runs[setting], runs[f"{group}{BASELINE}"])
+    return against(compare, setting, f"{group}{BASELINE}")
 
 
 # ------------------------------------------------------------------ quantities

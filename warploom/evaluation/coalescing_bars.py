@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from warploom.arch.mechanisms import Alignment, Coalescing, Layout
 from warploom.arch.mechanisms.coalescing import IN_HARDWARE
 from warploom.evaluation import metrics
-from warploom.evaluation.figures import Compare, Figure, Runs, Series
+from warploom.evaluation.figures import Compare, Figure, Runs, Series, against
 from warploom.golden_model.statistics import Statistics
 
 BASELINE = "off"
@@ -78,7 +78,7 @@ def summary(number: str, title: str, compare: Compare, *, note: str = "") -> Fig
 
 
 def _against(compare: Compare, layout: Layout, setting: str) -> Callable[[Runs], float]:
-    return lambda runs: compare(runs[name(layout, setting)], runs[name(layout, BASELINE)])
+    return against(compare, name(layout, setting), name(layout, BASELINE))
 
 
 def _of(value: Value, layout: Layout = Layout.WID, setting: str = BASELINE) -> Callable[[Runs], float]:

@@ -16,7 +16,7 @@ from warploom.evaluation.assumptions import FIGURES
 from warploom.evaluation.energy import Costs
 from warploom.evaluation.figures import Run
 from warploom.evaluation.named import Named, named
-from warploom.evaluation.overhead import NAMED_REGISTERS, allocation_table, free_map, mask_buffer, rename_table
+from warploom.evaluation.overhead import allocation_table, free_map, mask_buffer, rename_table, rename_table_copies
 
 ARBITER_INPUTS = 16
 """Banks times collectors of the arbiter that was synthesised."""
@@ -51,8 +51,7 @@ def _encoding(costs: Costs) -> tuple[float, float]:
         return read, write
     rows, bits = rename_table(config)
     part = costs.sram(math.ceil(rows / config.banks), bits)
-    copies = NAMED_REGISTERS + len(config.write_paths)
-    return read + part, write + copies * part
+    return read + part, write + rename_table_copies(config) * part
 
 
 def _passed(run: Run, registers: Named) -> float:

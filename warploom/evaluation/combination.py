@@ -15,18 +15,12 @@ from typing import Any
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
 from warploom.arch.mechanisms import STRONGEST
-from warploom.evaluation import affine_energy, coalescing_energy
-from warploom.evaluation.energy import WORD_BITS, collector_words
 from warploom.evaluation.figures import Run, Runs
-from warploom.evaluation.overhead import SOURCES, affine_register_file, read_ports, zero_buffer, zero_buffer_srams
 from warploom.evaluation.register_file_energy import register_file
-from warploom.synth.sram import Macro
+from warploom.evaluation.storage import storage
 
 NONE = "none"
 """The combination without any."""
-
-FLIP_FLOP_UM2 = 4.522
-"""A flip-flop of the cell library (DFF_X1)."""
 
 METRICS: dict[str, Callable[[Run], float]] = {
     "ipc": lambda run: run.statistics.ipc,
@@ -56,30 +50,6 @@ def named(members: Sequence[str]) -> str:
 def members(name: str) -> list[str]:
     """The mechanisms of a combination."""
     return [] if name == NONE else name.split(" + ")
-
-
-@dataclass(frozen=True)
-class Storage:
-    """Bits that a configuration stores in its register file and collectors: in SRAM, and in flip-flops."""
-
-    sram_bits: int
-    flip_flop_bits: int
-
-    @property
-    def area_um2(self) -> float:
-        """Their area alone, without logic and wires (docs/synthesis.md, *SRAM is an estimate*)."""
-        return Macro(self.sram_bits, 1).area_um2 + FLIP_FLOP_UM2 * self.flip_flop_bits
-
-
-def storage(config: SmConfig) -> Storage:
-    """Banks, zero buffer and copies of compact registers in SRAM; collectors, mask buffer and tags in flip-flops."""
-    sram = WORD_BITS * config.banks * config.rows
-    if config.gating.has_zero_mask:
-        sram += read_ports(config) * zero_buffer_srams(config) * prod(zero_buffer(config))
-    if config.affine.is_on:
-        sram += SOURCES * prod(affine_register_file(config))
-    tables = coalescing_energy.table_bits(config) + affine_energy.table_bits(config)
-    return Storage(sram, WORD_BITS * collector_words(config) + tables)
 
 
 @dataclass(frozen=True)

@@ -89,6 +89,11 @@ def of_statistics(compare: Callable[[Statistics, Statistics], float]) -> Compare
     return lambda ours, baseline: compare(ours.statistics, baseline.statistics)
 
 
+def against(compare: Compare, ours: str, baseline: str) -> Callable[[Runs], float]:
+    """A comparison of the runs of two settings."""
+    return lambda runs: compare(runs[ours], runs[baseline])
+
+
 def averages(values: Mapping[str, float], groups: Groups) -> dict[str, float]:
     """The mean of the values of each group, by its name."""
     return {name: fmean(values[member] for member in members) for name, members in groups.items()}

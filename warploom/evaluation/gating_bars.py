@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from warploom.arch.mechanisms import Gating
-from warploom.evaluation.figures import Compare, Figure, Run, Runs, Series
+from warploom.evaluation.figures import Compare, Figure, Run, Runs, Series, against
 from warploom.evaluation.metrics import share
 from warploom.golden_model.values import Values
 
@@ -92,7 +92,7 @@ def both_chapters(title: str, compare: Compare, *, note: str = "") -> Figure:
 
 
 def _against(compare: Compare, experiment: str, ours: Gating) -> Callable[[Runs], float]:
-    return lambda runs: compare(runs[name(experiment, ours)], runs[name(experiment, Gating.OFF)])
+    return against(compare, name(experiment, ours), name(experiment, Gating.OFF))
 
 
 def _difference(compare: Compare, experiment: str, ours: Gating, below: Gating) -> Callable[[Runs], float]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from warploom.arch.config import SmConfig
 from warploom.arch.gpu import GpuConfig, Machine
 from warploom.evaluation import haws_bars as bars
-from warploom.evaluation.figures import Figure, Groups, Measured, Run, Runs, Series, of_statistics
+from warploom.evaluation.figures import Figure, Groups, Measured, Run, Runs, Series, against, of_statistics
 from warploom.evaluation.hinted_code import HintedCode
 from warploom.evaluation.metrics import ipc_gained, share
 from warploom.evaluation.simulations import Case
@@ -153,7 +153,7 @@ def speed_up(number: str, machine: str = FULL) -> Figure:
     """Cycles of the baseline divided by those of each scheduler, minus 1."""
     compare = of_statistics(ipc_gained)
     return _figure(number, "Speed-up", {
-        scheduler: bars.against(compare, name_of(machine, scheduler), name_of(machine, OFF))
+        scheduler: against(compare, name_of(machine, scheduler), name_of(machine, OFF))
         for scheduler in (*SCHEDULERS, *([SHORT] if machine == FULL else [])) if scheduler != OFF})
 
 
@@ -161,8 +161,8 @@ def cta_aware() -> Figure:
     """Why CTA-aware order gains or loses: both sizes of groups over round robin, and round robin over the baseline."""
     compare = of_statistics(ipc_gained)
     return _figure("CTA-aware", "Speed-up", {
-        f"{ours} over {baseline}": bars.against(compare, name_of(FULL, ours), name_of(FULL, against))
-        for ours, baseline, against in (("cta_aware", LRR, LRR), (SMALL, LRR, LRR), (LRR, "gto", OFF))})
+        f"{ours} over {baseline}": against(compare, name_of(FULL, ours), name_of(FULL, other))
+        for ours, baseline, other in (("cta_aware", LRR, LRR), (SMALL, LRR, LRR), (LRR, "gto", OFF))})
 
 
 def mode_figures() -> list[Figure]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from warploom.arch.config import SmConfig
 from warploom.arch.layout import resident_warps
-from warploom.evaluation.figures import Compare, Run, Runs
+from warploom.evaluation.figures import Run
 from warploom.evaluation.hinted_code import HintedCode
 from warploom.evaluation.metrics import share
 from warploom.golden_model.front_end.stalls import Stall
@@ -70,8 +70,3 @@ def alu(run: Run, code: HintedCode) -> float:
 def register_usage(code: HintedCode, config: SmConfig) -> float:
     """Registers of the threads of as many warps as fit, of those of the register file."""
     return share(code.registers * resident_warps(config, code.registers), config.rows * config.banks)
-
-
-def against(compare: Compare, ours: str, baseline: str) -> Callable[[Runs], float]:
-    """A setting against another one."""
-    return lambda runs: compare(runs[ours], runs[baseline])

@@ -37,6 +37,11 @@ def rename_table(config: SmConfig) -> tuple[int, int]:
     return config.warps * NAMED, ceil(log2(config.banks * config.rows))
 
 
+def rename_table_copies(config: SmConfig) -> int:
+    """Copies of the rename table: one for each register that an instruction names, and for each write path."""
+    return NAMED_REGISTERS + len(config.write_paths)
+
+
 def allocation_table(config: SmConfig) -> tuple[int, int]:
     """Rows and bits of a row: the sub-banks of its entry that hold a register."""
     return config.warps * NAMED, SUB_BANKS

@@ -18,14 +18,14 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
-from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Bypass, Coalescing, Gating
 from warploom.evaluation import affine_energy, coalescing_energy, gating_energy, renaming_energy, windows_energy
 from warploom.evaluation.assumptions import ASSUMED, Assumptions
-from warploom.evaluation.energy import COLUMN_BITS, SUB_BANK_COLUMNS, WORD_BITS, Costs, collector_words
+from warploom.evaluation.energy import COLUMN_BITS, SUB_BANK_COLUMNS, Costs
 from warploom.evaluation.figures import Run, Runs
 from warploom.evaluation.gating_energy import SHARED, WHOLE, Organisation
 from warploom.evaluation.metrics import saved, share
+from warploom.evaluation.storage import flip_flops
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def register_file(run: Run, organisation: Organisation = SHARED, assumed: Assump
         wires=COLUMN_BITS * (read * wire + counts.column_writes * costs.wire),
         registers=COLUMN_BITS * (counts.collector_columns + counts.operand_columns) * costs.flip_flop,
         selection=COLUMN_BITS * selection,
-        clock=costs.clock * (run.sm_cycles * _stored_bits(config) - COLUMN_BITS * counts.collector_columns),
+        clock=costs.clock * (run.sm_cycles * flip_flops(config) - COLUMN_BITS * counts.collector_columns),
         added=_added(run, costs),
     )
 
@@ -90,12 +90,6 @@ def _added(run: Run, costs: Costs) -> dict[str, float]:
     if config.renames:
         found |= renaming_energy.added(run, costs)
     return found
-
-
-def _stored_bits(config: SmConfig) -> int:
-    """Flip-flops of collectors and of tables."""
-    tables = coalescing_energy.table_bits(config) + affine_energy.table_bits(config)
-    return WORD_BITS * collector_words(config) + tables
 
 
 PARTS = ("macros", "wires", "registers", "selection", "clock", "overhead")

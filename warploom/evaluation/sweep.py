@@ -14,24 +14,9 @@ import numpy as np
 from warploom.arch.config import LANES
 from warploom.arch.errors import ConfigError
 from warploom.arch.gpu import Machine, sm_of, sms_of
-from warploom.arch.mechanisms import Bypass, Coalescing
-from warploom.evaluation import affine_energy
-from warploom.evaluation.bypassing_events import cache_rows
-from warploom.evaluation.energy import collector_words
 from warploom.evaluation.figures import Run
-from warploom.evaluation.overhead import (
-    SOURCES,
-    affine_register_file,
-    allocation_table,
-    free_map,
-    mask_buffer,
-    read_ports,
-    rename_table,
-    renamed_rows,
-    zero_buffer,
-    zero_buffer_srams,
-)
 from warploom.evaluation.register_file_energy import register_file
+from warploom.evaluation.storage import storage
 from warploom.synth.compare import logic_um2
 from warploom.synth.report import Row
 
@@ -168,22 +153,7 @@ def measures(runs: Sequence[Run], row: Row | None) -> Measures:
 
 def storage_bits(machine: Machine) -> int:
     """Bits that the register file, the collectors and the mechanisms store, in all SMs."""
-    config = sm_of(machine)
-    words = config.banks * config.rows + collector_words(config)
-    if config.bypass is Bypass.RFC:
-        words += math.ceil(cache_rows(config)) * config.banks
-    tables = []
-    if config.coalescing is Coalescing.ON:
-        tables = [mask_buffer(config)]
-    elif config.coalescing is not Coalescing.OFF:
-        tables = [rename_table(config), allocation_table(config), free_map(config)]
-    if config.affine.is_on:
-        tables += [affine_register_file(config)] * SOURCES + [(affine_energy.table_bits(config), 1)]
-    if config.renames:
-        tables.append(renamed_rows(config))
-    if config.gating.has_zero_mask:
-        tables += [zero_buffer(config)] * (zero_buffer_srams(config) * read_ports(config))
-    return sms_of(machine) * (WORD_BITS * words + sum(rows * bits for rows, bits in tables))
+    return sms_of(machine) * storage(sm_of(machine)).bits
 
 
 def front(found: Sequence[Measures]) -> list[bool]:

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from warploom.arch.gpu import GpuConfig
 from warploom.arch.layout import powered_rows
-from warploom.evaluation.figures import Figure, Groups, Measured, Run, Runs, Series, of_statistics
+from warploom.evaluation.figures import Compare, Figure, Groups, Measured, Run, Runs, Series, against, of_statistics
 from warploom.evaluation.metrics import gained, share
-from warploom.evaluation.sensitivity import Compare, Headline
+from warploom.evaluation.sensitivity import Headline
 from warploom.evaluation.tfet_energy import dynamic_saved, energy, energy_saved, leakage_saved, tfet_share
 from warploom.evaluation.workloads import NAMED
 from warploom.golden_model.statistics import Statistics
@@ -166,11 +166,9 @@ def headlines() -> list[Headline]:
                                     (TUBA_TRWS, "40"))]
 
 
-def _against(number: str, title: str, compare: Compare | Callable[[Run, Run], float], names: Sequence[str],
-             ) -> Figure:
+def _against(number: str, title: str, compare: Compare, names: Sequence[str]) -> Figure:
     """A comparison of several machines with the baseline."""
-    return _figure(number, title, {name: lambda runs, name=name: compare(runs[name], runs[BASELINE])
-                                   for name in names})
+    return _figure(number, title, {name: against(compare, name, BASELINE) for name in names})
 
 
 def _figure(number: str, title: str, values: Mapping[str, Callable[..., float]]) -> Figure:
