@@ -22,13 +22,12 @@ WARPS = 3
 
 
 class DeliveryCheck:
-    """In addition to the checks of other write-backs: look-ups, deliveries with their cycle and collector, and waiting
-    latches. `taken` are the writers whose result was taken in the cycle that was checked last."""
+    """Checks look-ups, deliveries with their cycle and collector, and waiting latches; and what `writes` checks, the
+    check of the write-back without windows, with its model. `taken` are the writers whose result was taken in the cycle
+    that was checked last."""
 
-    _model: Any
-
-    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
-        super().__init__(ports, checker, coverage)  # type: ignore[call-arg]
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage, writes: Any) -> None:
+        self._writes, self._model = writes, writes.model
         self._ports, self._equal, self._hit = ports, checker.equal, coverage.hit
         self._writers, self._paths = ports.config.writers, ports.config.write_paths
         self._to_register = [False] * len(self._writers)  # the latch holds a result that writes a register
@@ -56,7 +55,7 @@ class DeliveryCheck:
         writes_back = self._ports.config.writes_back
         model.unwritten = sum(((writes_back and delivered) or dropped) << i for i, (delivered, dropped)
                               in enumerate(zip(self._to_collector, self._dropped, strict=True)))
-        super().__call__(seen)  # type: ignore[misc]
+        self._writes(seen)
 
     def _holder(self, number: int) -> int:
         """The writer that uses a path: the first one whose latch holds a result that writes a register, else the
@@ -123,27 +122,13 @@ class DeliveryCheck:
                       delivers[0] and grants[2] and latches[0]["bank"] == latches[2]["bank"])
 
 
-class PlainCheck(DeliveryCheck, plain.WritebackCheck):
-    """On the baseline's register file."""
-
-
-class CoalescingCheck(DeliveryCheck, coalescing.CoalescingWritebackCheck):
-    """On the coalescing one."""
-
-
-class GatedCheck(DeliveryCheck, gating.GatedWritebackCheck):
-    """With gating."""
-
-
-class GatedCoalescingCheck(DeliveryCheck, gating.GatedCoalescingCheck):
-    """With both."""
-
-
 CHECKS: dict[tuple[bool, bool], Any] = {
-    (False, False): (PlainCheck, plain.result), (False, True): (CoalescingCheck, coalescing.result),
-    (True, False): (GatedCheck, gating.result), (True, True): (GatedCoalescingCheck, gating.narrow_result),
+    (False, False): (plain.WritebackCheck, plain.result),
+    (False, True): (coalescing.CoalescingWritebackCheck, coalescing.result),
+    (True, False): (gating.GatedWritebackCheck, gating.result),
+    (True, True): (gating.GatedCoalescingCheck, gating.narrow_result),
 }
-"""By gating and coalescing: the check of a configuration, and the generator of its results."""
+"""By gating and coalescing: the check of a write-back without windows, and the generator of its results."""
 
 
 class Offers:
@@ -211,7 +196,7 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
     config = ports.config
     check_of, draw = CHECKS[config.gates_columns, config.has_sides]
     coverage = OwnPoints(*points(config), "stall", *(f"{writer} back to back" for writer in config.writers))
-    check = check_of(ports, checker, coverage)
+    check = DeliveryCheck(ports, checker, coverage, check_of(ports, checker, coverage))
     await exercise(ports, Offers(ports, check, draw).stimuli(), check, checker)
     coverage.finish()
 

@@ -93,7 +93,7 @@ class CoalescingWritebackCheck:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
         register_file, self._pipes = SharedFile(ports.config), ports.config.pipes
         self._paths = ports.config.write_paths
-        self._model, self._encoding_of = register_file.writeback, register_file.form.encoding
+        self.model, self._encoding_of = register_file.writeback, register_file.form.encoding
         self._old = [encoding_of(unpack(ENCODING_FIELDS, 0))] * len(self._pipes)  # old encodings of their registers
         self._banks, self._rng = ports.config.banks, source()
 
@@ -111,13 +111,13 @@ class CoalescingWritebackCheck:
 
     def _latch(self, writer: int) -> tuple[Result, Stored]:
         """The contents of the model's latch of a writer that requests a bank."""
-        latch = self._model.latches[writer]
+        latch = self.model.latches[writer]
         assert latch is not None
         return latch, self._stored(writer)
 
     def _stored(self, writer: int) -> Stored:
         """The new stored form of the result in a latch."""
-        written = self._model.written[writer]
+        written = self.model.written[writer]
         assert written is not None
         return Stored(self._encoding_of(written.metadata), written.word, written.byte_mask)
 
@@ -126,8 +126,8 @@ class CoalescingWritebackCheck:
         equal = self._checker.equal
         arrays = {name: self._codecs[name].array(seen[name])
                   for name in ("latches__tag", "write__bank", "write__mask", "latches__early")}
-        for i, (latch, request) in enumerate(zip(self._model.latches, self._model.requests(), strict=True)):
-            stored = self._stored(i) if self._model.needs_bank(i) else None
+        for i, (latch, request) in enumerate(zip(self.model.latches, self.model.requests(), strict=True)):
+            stored = self._stored(i) if self.model.needs_bank(i) else None
             equal("valid", seen["latches__valid"] >> i & 1, int(latch is not None))
             equal("request", seen["write__request"] >> i & 1, int(request is not None))
             equal("encoding", arrays["latches__early"][i], stored.encoding.packed if stored else 0)
@@ -138,7 +138,7 @@ class CoalescingWritebackCheck:
                 equal("mask", arrays["write__mask"][i], stored.encoding.mask)
 
     def _completions(self, seen: Observation, grants: list[bool]) -> None:
-        equal, done, ready = self._checker.equal, self._model.done(grants), self._model.ready(grants)
+        equal, done, ready = self._checker.equal, self.model.done(grants), self.model.ready(grants)
         for i, pipe in enumerate(self._pipes):
             latch, writer = done[i], pipe.name
             equal(f"{writer} done", seen[f"done_{writer}__valid"], int(latch is not None))
@@ -213,15 +213,15 @@ class CoalescingWritebackCheck:
 
     def _step(self, seen: Observation, grants: list[bool]) -> None:
         """Results that are taken enter the model's latches."""
-        ready, results = self._model.ready(grants), []
+        ready, results = self.model.ready(grants), []
         for i, pipe in enumerate(self._pipes):
             valid, port = seen[f"result_{pipe.name}__valid"], f"result_{pipe.name}__payload"
             fields = cast(Result, self._codecs[port].unpack(seen[port]))
             results.append(fields if valid and ready[i] else None)
             self._coverage.hit("stall", valid and not ready[i])
-        self._model.step(results, grants)
+        self.model.step(results, grants)
         for i, result in enumerate(results):
-            if result is not None and self._model.needs_bank(i):
+            if result is not None and self.model.needs_bank(i):
                 self._old[i] = encoding_of(result)
                 self._transition(i)
 

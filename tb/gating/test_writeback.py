@@ -98,7 +98,7 @@ class GatedWritebackCheck(WritebackCheck):
     def _banks_written(self, seen: Observation, requests: list[int | None], grants: list[bool]) -> None:
         written = [i for i, granted in enumerate(grants) if granted and requests[i] is not None]
         if self._zero_ports:
-            self._zero_ports.masks(seen, self._model)
+            self._zero_ports.masks(seen, self.model)
             self._zero_ports.updates(seen, {i: (*self._held(i), False) for i in written})
         for bank in range(self._banks):
             here = [i for i in written if requests[i] == bank]
@@ -114,9 +114,9 @@ class GatedWritebackCheck(WritebackCheck):
         self._coverage.hit("SFU while SP holds a result without a bank", 1 in written and seen["latches__valid"] & 1)
 
     def _held(self, writer: int) -> tuple[Result, Rewrite]:
-        latch = self._model.latches[writer]
+        latch = self.model.latches[writer]
         assert latch is not None
-        return latch, rewrite_of(self._model, writer)
+        return latch, rewrite_of(self.model, writer)
 
     def _entry_written(self, writer: int, row: int, data: int, enable: int) -> None:
         """The write of a bank, and the values that are read from it afterwards."""
@@ -150,13 +150,13 @@ class GatedCoalescingCheck(CoalescingWritebackCheck):
     def _updates(self, seen: Observation, written: list[int]) -> None:
         super()._updates(seen, written)
         if self._zero_ports:
-            self._zero_ports.masks(seen, self._model)
-            self._zero_ports.updates(seen, {i: (latch, rewrite_of(self._model, i), stored.encoding.left)
+            self._zero_ports.masks(seen, self.model)
+            self._zero_ports.updates(seen, {i: (latch, rewrite_of(self.model, i), stored.encoding.left)
                                             for i in written for latch, stored in [self._latch(i)]})
 
     def _lanes_read(self, seen: Observation, writer: int, data: int, enable: int) -> None:
         latch, _ = self._latch(writer)
-        rewrite = rewrite_of(self._model, writer)
+        rewrite = rewrite_of(self.model, writer)
         old, new = self._old[writer], self._new(seen, writer)
         entry = self._rng.getrandbits(WARP_BITS)
         before = self._rules.restore(from_sub_banks(entry, old.left), sparse.zero_of(latch), old)

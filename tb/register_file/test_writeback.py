@@ -95,7 +95,7 @@ class WritebackCheck:
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
-        self._model: Any = SingleFile(ports.config).writeback
+        self.model: Any = SingleFile(ports.config).writeback
         self._queues = ResultQueues(ports.config)
         self._banks = ports.config.banks
         self._first_row = ports.config.cmos_rows
@@ -104,7 +104,7 @@ class WritebackCheck:
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle, then step the model through its end."""
-        model, equal = self._model, self._checker.equal
+        model, equal = self.model, self._checker.equal
         requests = model.requests()
         grants = [bool(seen["write__grant"] >> i & 1) for i in range(len(self._pipes))]
         equal("request", seen["write__request"], sum((bank is not None) << i for i, bank in enumerate(requests)))
@@ -132,7 +132,7 @@ class WritebackCheck:
 
     def _slow_rows(self, seen: Observation, requests: list[int | None]) -> None:
         """The kind of row of each request; an open write has its path."""
-        latches, first, slow, opened = self._model.latches, self._first_row, seen["write__slow"], seen["write__open"]
+        latches, first, slow, opened = self.model.latches, self._first_row, seen["write__slow"], seen["write__open"]
         for i, latch in enumerate(latches):
             if requests[i] is not None:
                 self._checker.equal(f"slow {i}", slow >> i & 1, int(latch["row"] >= first))
@@ -168,7 +168,7 @@ class WritebackCheck:
 
     def _banks_written(self, seen: Observation, requests: list[int | None], grants: list[bool]) -> None:
         for bank in range(self._banks):
-            written = [self._model.latches[i] for i, target in enumerate(requests) if grants[i] and target == bank]
+            written = [self.model.latches[i] for i, target in enumerate(requests) if grants[i] and target == bank]
             latch = written[0] if written else None
             self._checker.equal(f"access[{bank}]", self.access(seen, bank),
                                 {"enable": len(written), "row": latch["row"] if latch else 0})
