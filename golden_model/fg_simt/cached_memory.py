@@ -41,6 +41,7 @@ class CachedMemory:
         self._segments, self._wide_port = Segments(image), sizes.wide_port
         self._l1 = L1(lines, lanes=sizes.lanes, word_bytes=INSTRUCTION_BYTES)
         self._bus = bus or Memory(self._segments, latency)
+        self._flush = False
 
     @property
     def busy(self) -> bool:
@@ -49,7 +50,8 @@ class CachedMemory:
 
     def image(self) -> Image:
         """Writes back what is in the data cache."""
-        self.clock(flush=True)
+        self.flush()
+        self.clock()
         while self.busy:
             self.clock()
         return self._segments.image()
@@ -87,9 +89,14 @@ class CachedMemory:
         self._l1.take_instruction()
         return _answer(response, INSTRUCTION_BYTES)
 
-    def clock(self, *, flush: bool = False) -> None:
-        """The cycle ends; whether the data cache is to be flushed."""
-        self._l1.clock(self._bus.step(self._l1.bus, self._l1.offers), flush=flush)
+    def flush(self) -> None:
+        """The data cache is to be flushed in this cycle."""
+        self._flush = True
+
+    def clock(self) -> None:
+        """The cycle ends."""
+        self._l1.clock(self._bus.step(self._l1.bus, self._l1.offers), flush=self._flush)
+        self._flush = False
 
 
 def _of_bank(request: Request) -> bank.Request:

@@ -50,13 +50,14 @@ OPERATIONS = sorted(KERNEL)
 SMALL = [WEIGHTS.get(op, 1) for op in OPERATIONS]
 
 
-def images(rng: random.Random, kernels: int) -> Image:
-    """Kernels of random code and geometry, which are launched in turn."""
-    return launched(rng, [_kernel(rng) for _ in range(kernels)])
+def images(rng: random.Random, kernels: int, turns: int | None = None) -> Image:
+    """Kernels of random code and geometry, launched as `launched` does it."""
+    return launched(rng, [_kernel(rng) for _ in range(kernels)], turns)
 
 
-def launched(rng: random.Random, kernels: Sequence[Sequence[int]]) -> Image:
-    """Kernels of encoded instructions, which are launched in turn with random geometry."""
+def launched(rng: random.Random, kernels: Sequence[Sequence[int]], turns: int | None = None) -> Image:
+    """Kernels of encoded instructions, which are launched in turn with random geometry: each so many times, without end
+    if that is None."""
     codes = [b"".join(word.to_bytes(16, "little") for word in words) for words in kernels]
     places = [0]
     for code in codes:
@@ -67,12 +68,13 @@ def launched(rng: random.Random, kernels: Sequence[Sequence[int]]) -> Image:
     host = [i for number, count in enumerate(counts) for i in (
         Instruction(op=Op.MOV, dst=0, imm=count, imm_slot=0),
         Instruction(op=Op.LAUNCH, dst=1, src=(0, RZ, RZ), imm=first + size * number, imm_slot=1))]
+    ending = [Instruction(op=Op.BRA, imm=0)] if turns is None else [*host * (turns - 1), Instruction(op=Op.EXIT)]
     words = [rng.randbytes(BYTES) for _ in range(3)]
     contents = (
         Segment(0, words[0]), Segment(CONSTANTS, words[1]), Segment(PARAMETERS, words[2]),
         Segment(SHARED, bytes(BYTES)), Segment(LOCAL, bytes(32 * LOCAL_BYTES)),
         Segment(CODE, b"".join(map(whole_lines, (*codes, *blocks)))),
-        Segment(HOST, whole_lines(encode_program((*host, Instruction(op=Op.BRA, imm=0))))))
+        Segment(HOST, whole_lines(encode_program((*host, *ending)))))
     assert all(one.base + len(one.contents) <= other.base for one, other in pairwise(sorted(contents)))
     return contents
 
