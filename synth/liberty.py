@@ -58,8 +58,8 @@ class Cell:
 
 @dataclass(frozen=True)
 class Library:
-    """The data of a Liberty file that synthesis and timing need. `conditions` is process, voltage and temperature in
-    words."""
+    """The data of a Liberty file that synthesis and timing need. `path` is absolute, since tools run in folders of their
+    own; `conditions` is process, voltage and temperature in words."""
 
     name: str
     path: str
@@ -138,7 +138,7 @@ def _from_json(path: Path, plain: dict[str, Any]) -> Library:
     cells = {}
     for name, cell in plain["cells"].items():
         cells[name] = Cell(**{**cell, "arcs": [Arc(**arc) for arc in cell["arcs"]]})
-    return Library(plain["name"], str(path), plain["digest"], plain["conditions"], cells)
+    return Library(plain["name"], str(path.absolute()), plain["digest"], plain["conditions"], cells)
 
 
 def _parse(path: Path, text: str, digest: str) -> Library:

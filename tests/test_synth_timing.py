@@ -302,6 +302,14 @@ def test_unusable_library_is_one_clear_line(tmp_path: Path, text: str, message: 
     assert not [path for path in tmp_path.glob("cache/cells/*") if path.is_dir()]
 
 
+def test_tools_find_a_library_that_is_named_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They run in folders of their own."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tiny.lib").write_text(library_text(INVERTER, BUFFER, NAND, FLOP))
+    for _ in ("read", "cached"):
+        assert liberty.load(Path("tiny.lib")).path == str(tmp_path / "tiny.lib")
+
+
 def test_missing_library_names_the_file(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"nowhere\.lib"):
         liberty.load(tmp_path / "nowhere.lib")
