@@ -54,10 +54,10 @@ def synthesise(config: SmConfig, units: Sequence[str] | None = None, liberty: Pa
     def make(folder: Path) -> str:
         design, shown = _elaborate(config, top, folder, flat=flat), wanted
         dissolved = [name for name in wanted or () if name in known and name not in design.kept]
-        if dissolved and not flat:
+        if dissolved:
             if len(units or ()) > 1:
                 raise ConfigError(f"unit = {known[dissolved[0]]}: it is dissolved in its parent; ask for it alone")
-            design, shown = _elaborate(config, known[dissolved[0]], folder), None
+            design, shown = _elaborate(config, known[dissolved[0]], folder, flat=flat), None
         return synthesise_design(design, config.name, shown, library, flat=flat).to_json()
 
     return store.text(_key(top, config, library, units=wanted, flat=flat), make, Report.from_json)

@@ -302,6 +302,12 @@ def test_a_unit_that_is_no_module_is_synthesised_by_itself() -> None:
         synthesise(config, ["Sweep", "free_list"], top="BankLists")
 
 
+def test_a_unit_may_be_flat() -> None:
+    """In the netlist of the top, which is one module, there is no unit."""
+    (row,) = synthesise(SmConfig.preset("small"), ["SubBank"], top="Bank", flat=True).rows
+    assert (row.unit, row.instances, row.sram_macros) == ("sub_bank", 1, 1)
+
+
 def test_unknown_unit_names_the_known_ones() -> None:
     with pytest.raises(ConfigError, match=r"sub_bnak: must be one of SubBank, Bank, "):
         synthesise(SmConfig.preset("small"), ["sub_bnak"], top="Bank")
