@@ -10,6 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from liberty.parser import LibertyParserError, parse_liberty
 from liberty.types import Group
 
@@ -58,8 +59,8 @@ class Cell:
 
 @dataclass(frozen=True)
 class Library:
-    """The data of a Liberty file that synthesis and timing need. `path` is absolute, since tools run in folders of their
-    own; `conditions` is process, voltage and temperature in words."""
+    """The data of a Liberty file that synthesis and timing need. `path` is absolute, since tools run in folders of
+    their own; `conditions` is process, voltage and temperature in words."""
 
     name: str
     path: str
@@ -86,9 +87,10 @@ class Library:
             ("an inverter", any(_is_gate(c, 1) and not _follows_input(c) for c in cells)),
             ("a two-input gate", any(_is_gate(c, 2) for c in cells)),
             ("a buffer (it drives inputs and large fan-outs)", bool(self.buffers())),
+            ("a max_capacitance of each output", all(all(cell.outputs.values()) for cell in cells if cell.arcs)),
         ] if not there]
         if lacking:
-            raise ConfigError(f"{self.path}: library {self.name} has no {', no '.join(lacking)}; "
+            raise ConfigError(f"{self.path}: library {self.name} lacks {', '.join(lacking)}; "
                               "give a Liberty file of a complete standard-cell library")
 
 
@@ -142,17 +144,21 @@ def _from_json(path: Path, plain: dict[str, Any]) -> Library:
 
 
 def _parse(path: Path, text: str, digest: str) -> Library:
+    cells, where = {}, ""
     try:
         top = parse_liberty(text)
         if top.group_name != "library" or not top.args:
             raise ConfigError(f"{path}: not a Liberty library: it starts with {top.group_name!r}")
         units = Units(top)
-        cells = {plain_text(group.args[0]): _cell(group, units) for group in top.get_groups("cell")}
+        for group in top.get_groups("cell"):
+            if plain_text(group["dont_use"]) != "true":  # Yosys does not map to such cells either
+                where = f"cell {plain_text(group.args[0])}: "
+                cells[plain_text(group.args[0])] = _cell(group, units)
     except LibertyParserError as error:
         raise ConfigError(f"{path}: not a Liberty file that can be read: {_in_words(error)}") from None
     except (LookupError, ValueError, AssertionError, TypeError, AttributeError) as error:
         line = str(error).splitlines() or [type(error).__name__]
-        raise ConfigError(f"{path}: not a Liberty file that can be read: {line[0][:120]}") from None
+        raise ConfigError(f"{path}: not a Liberty file that can be read: {where}{line[0][:120]}") from None
     conditions = f"{top['nom_voltage']} V, {top['nom_temperature']} °C, process {top['nom_process']}"
     return Library(plain_text(top.args[0]), str(path), digest, conditions, cells)
 
@@ -166,9 +172,13 @@ def _in_words(error: LibertyParserError) -> str:
 
 
 class Units:
-    """Factors from the file's units to ps, fF and nW, and the axes of its table templates."""
+    """Factors from the file's units to ps, fF and nW, the axes of its table templates, and what it says of pins that do
+    not say it themselves: capacitance of inputs, maximum load of outputs."""
 
     def __init__(self, top: Group) -> None:
+        for name in ("time_unit", "capacitive_load_unit"):
+            if top[name] is None:
+                raise ValueError(f"{name} is absent")
         self.time = _scaled(top["time_unit"], {"s": 1e12})
         self.leakage = _scaled(top["leakage_power_unit"] or "1nW", {"w": 1e9})
         self.voltage = _scaled(top["voltage_unit"] or "1V", {"v": 1.0})
@@ -176,6 +186,8 @@ class Units:
         self.capacitance = _scaled(f"{amount}{plain_text(unit)}", {"f": 1e15})
         self.templates = {plain_text(g.args[0]): g for kind in ("lu_table_template", "power_lut_template")
                           for g in top.get_groups(kind)}
+        self.input_pin, self.output_load = (
+            float(top[f"default_{name}"] or 0) for name in ("input_pin_cap", "max_capacitance"))
 
     def energy(self, group: Group) -> Table:
         """The table of a group such as `rise_power`, in fJ, by slew (ps) and load (fF)."""
@@ -183,12 +195,21 @@ class Units:
         return slews, loads, [[v / self.time * self.capacitance * self.voltage**2 for v in row] for row in values]
 
     def table(self, group: Group) -> Table:
-        """The table of a group such as `cell_rise`, in ps and fF, slew (or data slew) first."""
+        """The table of a group such as `cell_rise`, in ps and fF, slew (or data slew) first. Raises `ValueError` if it
+        is not complete."""
+        first, second, values = self._table(group)
+        if [len(row) for row in values] != [len(second)] * len(first) or not np.isfinite(values).all():
+            raise ValueError(f"a table {group.group_name} is not of {len(first)} by {len(second)} numbers")
+        return first, second, values
+
+    def _table(self, group: Group) -> Table:
         values = [[float(v) * self.time for v in row] for row in _rows(group["values"])]
-        template = self.templates.get(plain_text(group.args[0])) if group.args else None
-        if template is None:
-            return [0.0], [0.0], values[:1]
-        axes = []
+        name = plain_text(group.args[0]) if group.args else "scalar"
+        if name == "scalar":
+            return [0.0], [0.0], values
+        if name not in self.templates:
+            raise ValueError(f"a table {group.group_name} has no template {name}")
+        template, axes = self.templates[name], []
         for n in (1, 2):
             variable = template[f"variable_{n}"]
             if variable is not None:
@@ -216,18 +237,22 @@ def _cell(group: Group, units: Units) -> Cell:
         names = [plain_text(name) for name in pin.args]
         for name in names:
             if plain_text(pin["direction"]) == "output":
-                limit = pin["max_capacitance"]
-                cell.outputs[name] = float(limit) * units.capacitance if limit is not None else 0.0
+                cell.outputs[name] = _number(pin, "max_capacitance", default=units.output_load) * units.capacitance
                 cell.function[name] = plain_text(pin["function"] or "")
                 cell.arcs.extend(arc for timing in pin.get_groups("timing") for arc in _arcs(timing, name, units))
             elif plain_text(pin["direction"]) == "input":
-                rise, fall = (float(pin[f"{edge}_capacitance"] or pin["capacitance"] or 0) * units.capacitance
-                              for edge in ("rise", "fall"))
+                rise, fall = (_number(pin, f"{edge}_capacitance", "capacitance", default=units.input_pin)
+                              * units.capacitance for edge in ("rise", "fall"))
                 cell.inputs[name] = rise, fall
                 rising, falling = (_constraints(pin, f"{edge}_constraint", units) for edge in ("rise", "fall"))
                 if rising or falling:
                     cell.setup[name] = rising, falling
     return cell
+
+
+def _number(pin: Group, *names: str, default: float) -> float:
+    """The first of some attributes that a pin has."""
+    return next((float(pin[name]) for name in names if pin[name] is not None), default)
 
 
 def _constraints(pin: Group, name: str, units: Units) -> list[Table]:
@@ -244,7 +269,11 @@ def _arcs(timing: Group, target: str, units: Units) -> list[Arc]:
     edges: list[tuple[Table, Table] | None] = []
     for edge in ("rise", "fall"):
         delay, slew = timing.get_groups(f"cell_{edge}"), timing.get_groups(f"{edge}_transition")
-        edges.append((units.table(delay[0]), units.table(slew[0])) if delay and slew else None)
+        if bool(delay) != bool(slew):
+            raise ValueError(f"the timing of an output {target} has one of cell_{edge} and {edge}_transition")
+        edges.append((units.table(delay[0]), units.table(slew[0])) if delay else None)
+    if edges == [None, None]:
+        raise ValueError(f"the timing of an output {target} has no tables such as cell_rise and rise_transition")
     sense = plain_text(timing["timing_sense"] or "non_unate")
     return [Arc(source, target, sense, kind != "combinational", edges[0], edges[1])
             for source in plain_text(timing["related_pin"]).split()]

@@ -49,6 +49,11 @@ def library_text(*cells: str) -> str:
             f"{''.join(cells)} }}\n")
 
 
+def changed(text: str, other: str) -> str:
+    """A library in which some text is another one."""
+    return library_text(INVERTER, BUFFER, NAND, FLOP).replace(text, other)
+
+
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A separate cache folder."""
@@ -290,16 +295,35 @@ def test_loop_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("text", "message"), [
     ("module adder();", "not a Liberty"), ("library (x) {\n cell (a) {\n", "line 3: unexpected end of file"),
     ("hello world", "line 1: unexpected 'world'"),
-    (library_text(INVERTER, BUFFER, NAND), "no an edge-triggered flop|edge-triggered flop"),
-    (library_text(INVERTER, NAND, FLOP), "a buffer"),
-    (library_text(BUFFER, NAND, FLOP), "an inverter"),
-    (library_text(INVERTER, BUFFER, FLOP), "a two-input gate"),
+    (library_text(INVERTER, BUFFER, NAND), "lacks an edge-triggered flop"),
+    (library_text(INVERTER, NAND, FLOP), "lacks a buffer"),
+    (library_text(BUFFER, NAND, FLOP), "lacks an inverter"),
+    (library_text(INVERTER, BUFFER, FLOP), "lacks a two-input gate"),
+    (changed("max_capacitance : 50;", ""), "lacks a max_capacitance of each output"),
+    (changed("cell (BUF) {", "cell (BUF) { dont_use : true;"), "lacks a buffer"),
+    (changed(', "0.020, 0.040"', ""), "cell INV: a table cell_rise is not of 2 by 2 numbers"),
+    (changed('"0.020, 0.040"', '"0.020"'), "cell INV: a table cell_rise is not of 2 by 2 numbers"),
+    (changed('"0.020, 0.040"', '"0.020, nan"'), "cell INV: a table cell_rise is not of 2 by 2 numbers"),
+    (changed("lu_table_template (T)", "lu_table_template (U)"), "cell INV: a table cell_rise has no template T"),
+    (changed('fall_transition (S) { values ("0.005"); }', ""), "cell INV: .* one of cell_fall and fall_transition"),
+    (changed("cell_", "ccs_").replace("_transition (S)", "_other (S)"), "cell INV: .* no tables such as cell_rise"),
+    (changed('time_unit : "1ns";', ""), "time_unit is absent"),
 ])
 def test_unusable_library_is_one_clear_line(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message) as caught:
         load(tmp_path, text)
     assert "\n" not in str(caught.value) and "tiny.lib" in str(caught.value)
     assert not [path for path in tmp_path.glob("cache/cells/*") if path.is_dir()]
+
+
+def test_pins_that_say_nothing_are_as_the_library_says(tmp_path: Path) -> None:
+    """An explicit 0 is said."""
+    text = changed("max_capacitance : 50;", "").replace("capacitance : 2;", "")
+    defaults = "default_input_pin_cap : 3; default_max_capacitance : 40; lu_table_template (T)"
+    text = text.replace("capacitance : 1;", "capacitance : 0;").replace("lu_table_template (T)", defaults)
+    flop = load(tmp_path, text).cells["DFF"]
+    assert {pin: max(edges) for pin, edges in flop.inputs.items()} == {"D": pytest.approx(3), "CK": 0}
+    assert flop.outputs == {"Q": pytest.approx(40)}
 
 
 def test_tools_find_a_library_that_is_named_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
