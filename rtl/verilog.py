@@ -62,6 +62,9 @@ _PORT = re.compile(r"^(  wire width \d+ (?:input|output) )(\d+)(.*\\)(\S+)$", re
 
 _CLOCK_SOURCE = re.compile(r'^  attribute \\src "[^"]*amaranth/hdl/_ir\.py:\d+"\n', re.MULTILINE)
 
+_MODULES, _ENDS = (re.compile(pattern, re.MULTILINE) for pattern in (r"^module ", r"^endmodule$"))
+"""A module in RTLIL; its end in Verilog: Yosys does not see that a disk is full."""
+
 _YOSYS = "import sys; from pyosys import libyosys; libyosys.run_pass('script ' + sys.argv[1])"
 
 _SCRIPT = """\
@@ -163,7 +166,10 @@ def to_verilog(
             lines = log.read_text(errors="replace").splitlines() or ["no output"]
             reason = next((line for line in lines if "ERROR" in line), lines[-1])
             raise ToolError(f"Yosys, needed to write Verilog, failed ({reason}): pip install pyosys==0.70")
-        return readable(Path(folder, "unit.sv").read_text(), fields(rtlil_text))
+        text = Path(folder, "unit.sv").read_text()
+        if len(_ENDS.findall(text)) != len(_MODULES.findall(rtlil_text)):
+            raise ToolError(f"{folder}: Verilog was written incompletely: is the disk full?")
+        return readable(text, fields(rtlil_text))
 
 
 def ports(component: wiring.Component) -> list[dict[str, Any]]:

@@ -1,7 +1,6 @@
 """From RTLIL to a design ready for mapping: separates memories as macros, and selects the modules that stay."""
 
 import fnmatch
-import json
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,7 +86,7 @@ def elaborate(
     (folder / "design.il").write_text(_FIRST_INDEX + rtlil)
     sram_map = Path(__file__).with_name("sram_map.v")
     yosys.run(_ELABORATE.format(top=top, sram_map=sram_map, bits=MACRO_BITS), folder, "elaborate")
-    modules = json.loads((folder / "design.json").read_text())["modules"]
+    modules = yosys.read(folder / "design.json")["modules"]
     macros = _name_macros(modules)
     order = bottom_up(modules, top)
     joining, late = (_matching(order, patterns) for patterns in (joints, apart))

@@ -111,7 +111,7 @@ def fit(config: SmConfig, unit: str) -> Fitted:
 def _mapped(unit: str, folder: Path, option: str) -> Fitted:
     """A unit mapped, before placement."""
     yosys.run(_MAP.format(top=module_name(unit), option=option), folder, "map")
-    return Fitted(unit, **mapped_cells(json.loads((folder / "stat.json").read_text())))
+    return Fitted(unit, **mapped_cells(yosys.read(folder / "stat.json")))
 
 
 def mapped_cells(statistics: dict[str, Any]) -> dict[str, int]:
@@ -131,7 +131,7 @@ def _placed(mapped: Fitted, folder: Path, router: tuple[str, ...]) -> Fitted:
         lines = log.read_text(errors="replace").splitlines()
         reason = next((line for line in lines if line.startswith("ERROR")), lines[-1] if lines else "no output")
         raise ToolError(f"nextpnr failed ({reason.strip()}); its log is {log}")
-    return of_report(mapped.unit, json.loads((folder / "report.json").read_text()))
+    return of_report(mapped.unit, yosys.read(folder / "report.json"))
 
 
 def of_report(unit: str, report: dict[str, Any]) -> Fitted:

@@ -61,7 +61,7 @@ def map_module(design: Design, module: str, library: Library) -> Mapped:
         for name, content in files.items():
             (folder / name).write_text(content)
         yosys.run(_SCRIPT.format(top=module, liberty=f'"{library.path}"', period=period), folder, "map")
-        netlist = json.loads((folder / "out.json").read_text())["modules"][module]
+        netlist = yosys.read(folder / "out.json")["modules"][module]
         return json.dumps(_slim(netlist), separators=(",", ":"))
 
     return store.text(key, run, lambda text: Mapped(json.loads(text)))

@@ -4,9 +4,11 @@ Only the pinned `pyosys` wheel is used, which includes ABC; a `yosys` on `PATH` 
 Amaranth emits.
 """
 
+import json
 import sys
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from warploom import processes
 from warploom.arch.errors import ToolError
@@ -37,3 +39,12 @@ def run(script: str, folder: Path, name: str) -> None:
         lines = log.read_text(errors="replace").splitlines()
         reason = next((line for line in lines if "ERROR" in line), lines[-1] if lines else "no output")
         raise ToolError(f"Yosys failed ({reason.strip()}); its log is {log}")
+
+
+def read(path: Path) -> Any:
+    """The JSON that Yosys, or nextpnr, wrote. Raises `ToolError` if it is incomplete: neither sees that a disk is
+    full."""
+    try:
+        return json.loads(path.read_bytes())
+    except (ValueError, FileNotFoundError):
+        raise ToolError(f"{path}: written incompletely: is the disk full?") from None

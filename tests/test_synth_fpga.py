@@ -71,6 +71,13 @@ def test_placement_fails(placing: Callable[[str], None], capsys: pytest.CaptureF
     assert "nextpnr failed (ERROR: no room)" in capsys.readouterr().err
 
 
+def test_a_report_that_is_cut_off(placing: Callable[[str], None], capsys: pytest.CaptureFixture[str]) -> None:
+    """As on a full disk, which a tool does not see."""
+    placing("""open('report.json', 'w').write('{"utilization": {')""")
+    assert main(COMMAND) == 1
+    assert "report.json: written incompletely: is the disk full?" in capsys.readouterr().err
+
+
 def test_without_the_tool(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def missing(name: str) -> str:
         raise metadata.PackageNotFoundError(name)

@@ -18,6 +18,7 @@ from amaranth.lib.wiring import In, Out
 from pyslang import ast, driver, syntax
 
 from warploom.arch.config import SmConfig
+from warploom.arch.errors import ToolError
 from warploom.arch.mechanisms import met
 from warploom.cli import main
 from warploom.rtl import verilog
@@ -270,6 +271,15 @@ class Namesakes(wiring.Component):
         m.d.sync += held.eq(inverter.y)
         m.d.comb += [inverter.a.eq(self.a), self.y.eq(held)]
         return m
+
+
+def test_verilog_that_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a full disk, which Yosys does not see: one module of two is there, or no whole one."""
+    config = SmConfig.preset("small")
+    for written in ("module collector();\nendmodule\n", "module collector();\n  wire"):
+        monkeypatch.setattr(verilog, "_YOSYS", f"open('unit.sv', 'w').write({written!r})")
+        with pytest.raises(ToolError, match=r"written incompletely: is the disk full\?"):
+            verilog.to_verilog(verilog.create(config, "Collector"), "collector")
 
 
 def test_a_part_may_have_the_name_of_a_signal(tmp_path: Path) -> None:
