@@ -6,7 +6,7 @@ side by side. All flip-flops and memories start as 0. A memory reads what was th
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class Gates:
                            if not kind.startswith(MACRO) and library.cells[kind].sequential]
         self._memories = [_Memory(flat, kind, row, streams) for kind in flat.gates if kind.startswith(MACRO)
                           for row in range(len(flat.gates[kind]))]
-        self._inputs, self._outputs = _ports(flat.inputs), _ports(flat.outputs)
+        self._inputs, self._outputs = _ports(flat.inputs.items()), _ports(flat.outputs)
 
     def settle(self, inputs: Mapping[str, Bits]) -> None:
         """A cycle begins: inputs, by port, and what follows from them. Ports that are not named keep their values."""
@@ -74,10 +74,10 @@ class Gates:
         self.cycles += 1
 
 
-def _ports(nets: Mapping[int, str]) -> dict[str, dict[int, int]]:
+def _ports(nets: Iterable[tuple[int, str]]) -> dict[str, dict[int, int]]:
     """The nets of each port by bit."""
     found: dict[str, dict[int, int]] = defaultdict(dict)
-    for net, name in nets.items():
+    for net, name in nets:
         port, _, bit = name.partition("[")
         found[port][int(bit[:-1]) if bit else 0] = net
     return found

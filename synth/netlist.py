@@ -74,15 +74,15 @@ class Flat:
     """All mapped cells under a top, with global net numbers.
 
     `gates[type]` is an integer array (instances, pins) of nets, -1 for an open pin, pins in the order of `pins[type]`;
-    `labels[type]` names registers and macros. Net 0 and net 1 are the constants. `crossing` are the nets between
-    modules.
+    `labels[type]` names registers and macros. Net 0 and net 1 are the constants. `inputs` has the name of each input by
+    net, `outputs` net and name of each output, since several may have one net. `crossing` are the nets between modules.
     """
 
     pins: dict[str, list[str]] = field(default_factory=dict)
     gates: dict[str, np.ndarray] = field(default_factory=dict)
     labels: dict[str, list[str]] = field(default_factory=dict)
     inputs: dict[int, str] = field(default_factory=dict)
-    outputs: dict[int, str] = field(default_factory=dict)
+    outputs: list[tuple[int, str]] = field(default_factory=list)
     crossing: frozenset[int] = frozenset()
     nets: int = 2
 
@@ -105,17 +105,20 @@ class Linker:
         self._flat = flat = Flat()
         nets: dict[int, int] = {}
         for name, port in self._mapped[top]["ports"].items():
-            side = flat.inputs if port["direction"] == "input" else flat.outputs
-            for k, bit in enumerate(port["bits"]):
-                plain = plain_name(name)
-                side[self._net(bit, nets)] = f"{plain}[{k}]" if len(port["bits"]) > 1 else plain
+            plain = plain_name(name)
+            bits = [(self._net(bit, nets), f"{plain}[{k}]" if len(port["bits"]) > 1 else plain)
+                    for k, bit in enumerate(port["bits"])]
+            if port["direction"] == "input":
+                flat.inputs.update(bits)
+            else:
+                flat.outputs += bits
         self._expand(top, "", nets)
         root = np.array([self._root(n) for n in range(flat.nets)])
         for kind, rows in self._rows.items():
             table = np.array(rows, dtype=np.int64)
             flat.gates[kind] = np.where(table < 0, table, root[table])
         flat.inputs = {int(root[n]): name for n, name in flat.inputs.items()}
-        flat.outputs = {int(root[n]): name for n, name in flat.outputs.items()}
+        flat.outputs = [(int(root[n]), name) for n, name in flat.outputs]
         flat.crossing = frozenset(int(root[n]) for n in self._crossing if root[n] > 1)
         return flat
 

@@ -38,7 +38,7 @@ def regrow(flat: Flat, library: Library, timer: Timer) -> None:
     buffers = [kind for kind in library.buffers() if kind in flat.gates]
     root = _roots(flat, library, buffers)
     budgets = _budgets(flat, library, late, root)
-    for net in flat.outputs:
+    for net, _ in flat.outputs:
         if root[net] != net:
             budgets.pop(int(root[net]), None)  # a buffer drives an output: the tree stays
     found = np.where(np.isin(root, list(budgets)), root, -1)

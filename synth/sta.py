@@ -139,10 +139,11 @@ class Timer:
 
     def _constraints(self, times: _Times, *, sram: bool) -> Iterator[tuple[_End, np.ndarray, np.ndarray]]:
         """Where paths end, the nodes and their setup times."""
-        outputs = _End(np.array(list(self._flat.outputs), np.int64), list(self._flat.outputs.values()))
+        nets, names = [net for net, _ in self._flat.outputs], [name for _, name in self._flat.outputs]
+        outputs = _End(np.array(nets, np.int64), names)
         for end in [*self._ends, outputs]:
             for edge in (0, 1):
-                node = 2 * np.maximum(end.nets, 0) + edge
+                node = 2 * np.maximum(end.nets, 1) + edge  # net 1 stands for all that never switches
                 setup = np.full(len(node), SETUP_PS if sram and end.is_macro else 0.0)
                 for table in end.setup[edge]:
                     setup = np.maximum(setup, self._setups.look_up(table, times.slew[node], np.zeros(len(node))))
@@ -228,7 +229,8 @@ def macro_outputs(flat: Flat) -> dict[int, float]:
 def net_loads(flat: Flat, library: Library) -> np.ndarray:
     """Capacitance of every net in fF, for a rising and a falling edge: input pins, and `OUTPUT_LOAD` for each output
     port."""
-    nets, loads = [np.array(list(flat.outputs), np.int64)], [np.full((len(flat.outputs), 2), OUTPUT_LOAD)]
+    outputs = np.array([net for net, _ in flat.outputs], np.int64)
+    nets, loads = [outputs], [np.full((len(outputs), 2), OUTPUT_LOAD)]
     for kind, rows in flat.gates.items():
         for pin, column in zip(flat.pins[kind], rows.T, strict=True):
             if any(load := pin_load(kind, pin, library)):

@@ -63,7 +63,7 @@ def verilog(flat: Flat, library: Library) -> str:
         for number, row in enumerate(rows):
             pins = ", ".join(f".{pin}({_net(net)})" for pin, net in zip(flat.pins[kind], row, strict=True) if net >= 0)
             lines.append(f"  {kind} {kind}_{number} ({pins});")
-    lines += [f"  assign out{k} = {_net(net)};" for k, net in enumerate(flat.outputs)]
+    lines += [f"  assign out{k} = {_net(net)};" for k, (net, _) in enumerate(flat.outputs)]
     return "\n".join([*lines, "endmodule", ""])
 
 

@@ -70,7 +70,7 @@ def toggling_bit() -> Flat:
     """A register that changes if `a` is 1: Q' = Q ^ a."""
     return Flat(pins={"XOR": ["A", "B", "Y"], "DFF": ["D", "CK", "Q"]},
                 gates={"XOR": np.array([[A, Q, Y]]), "DFF": np.array([[Y, 5, Q]])}, labels={"DFF": ["bit"]},
-                inputs={A: "a", 5: "clk"}, outputs={Q: "q"}, nets=6)
+                inputs={A: "a", 5: "clk"}, outputs=[(Q, "q")], nets=6)
 
 
 def run(gates: Gates, stimulus: list[list[int]]) -> list[list[int]]:
@@ -88,6 +88,13 @@ def test_streams_are_independent_and_changes_are_counted(library: Library) -> No
     assert run(gates, [[1, 0], [1, 0], [0, 1], [0, 0], [1, 0]]) == [[0, 0], [1, 0], [0, 0], [0, 1], [0, 1]]
     assert gates.cycles == 5
     assert gates.changes[[A, Q]].tolist() == [2 + 2, 2 + 1]  # of the first stream, and of the second
+
+
+def test_outputs_may_share_a_net_or_be_constant(library: Library) -> None:
+    outputs = [(Q, "q"), (Q, "pair[0]"), (1, "pair[1]"), (0, "none"), (1, "one")]
+    gates = Gates(dataclasses.replace(toggling_bit(), outputs=outputs), library, 1)
+    run(gates, [[1], [0]])
+    assert [gates.output(name) for name in ("q", "pair", "none", "one")] == [[1], [3], [0], [1]]
 
 
 def test_power_by_hand(library: Library) -> None:
@@ -141,7 +148,7 @@ def test_a_memory_reads_before_it_writes(library: Library) -> None:
     pins = {"RD_CLK[0]": 5, "RD_EN[0]": 1, "RD_ADDR[0]": 0, "RD_DATA[0]": Q, "RD_DATA[1]": Y, "WR_CLK[0]": 5,
             "WR_EN[0]": 1, "WR_ADDR[0]": 0, "WR_DATA[0]": A, "WR_DATA[1]": 1}
     flat = Flat(pins={kind: [*pins]}, gates={kind: np.array([[*pins.values()]])}, labels={kind: ["cells"]},
-                inputs={A: "a", 5: "clk"}, outputs={Q: "q", Y: "upper"}, nets=6)
+                inputs={A: "a", 5: "clk"}, outputs=[(Q, "q"), (Y, "upper")], nets=6)
     gates = Gates(flat, library, 1)
     assert run(gates, [[1], [0], [1], [1]]) == [[0], [0], [1], [0]]
     assert gates.accesses[kind] == 8 and gates.output("upper") == [1]
@@ -151,7 +158,7 @@ def test_a_memory_reads_before_it_writes(library: Library) -> None:
 
 
 def test_loops_are_refused(library: Library) -> None:
-    flat = Flat(pins={"XOR": ["A", "B", "Y"]}, gates={"XOR": np.array([[A, Y, Y]])}, inputs={A: "a"}, outputs={Y: "q"},
-                nets=4)
+    flat = Flat(pins={"XOR": ["A", "B", "Y"]}, gates={"XOR": np.array([[A, Y, Y]])}, inputs={A: "a"},
+                outputs=[(Y, "q")], nets=4)
     with pytest.raises(ToolError, match="combinational loop"):
         Gates(flat, library, 1)

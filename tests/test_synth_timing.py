@@ -14,7 +14,7 @@ from warploom.synth.netlist import Flat, Linker
 from warploom.synth.regrow import regrow
 from warploom.synth.sizing import LIMIT_PS, resize
 from warploom.synth.sizing import SHARE as SIZED
-from warploom.synth.sta import Timer, net_loads
+from warploom.synth.sta import OUTPUT_LOAD, Timer, net_loads
 
 GATE = """
   cell ({name}) {{ area : 1; pin (A) {{ direction : input; capacitance : 2; }} {second}
@@ -281,6 +281,21 @@ def test_nangate_netlist_is_timed_as_by_opensta(tmp_path: Path) -> None:
     assert (path.delay, path.setup) == pytest.approx(OPENSTA_PS, abs=0.1)
     if opensta.PROGRAM:
         assert opensta.longest(flat, library, "clk", tmp_path) == pytest.approx(OPENSTA_PS, abs=0.1)
+
+
+def test_each_output_is_a_load_and_constants_end_no_path(tmp_path: Path) -> None:
+    """Two ports on one net, and a constant one; a register whose data is constant."""
+    library = load(tmp_path, library_text(INVERTER, BUFFER, NAND, FLOP))
+    netlist = chain(1)
+    netlist["ports"]["out"] = {"direction": "output", "bits": [11, 11, "0", "1"]}
+    netlist["cells"]["held"] = {"type": "DFF", "connections": {"D": ["0"], "CK": [2], "Q": [5]}}
+    flat = Linker({"top": netlist}, library).link("top")
+    assert [name for _, name in flat.outputs] == ["out[0]", "out[1]", "out[2]", "out[3]"]
+    assert net_loads(flat, library)[flat.outputs[0][0]] == pytest.approx(2 + 2 * OUTPUT_LOAD)
+    for label in ("first", "u0", "last"):
+        del netlist["cells"][label]
+    netlist["ports"]["out"]["bits"] = ["0", "1"]
+    assert Timer(Linker({"top": netlist}, library).link("top"), library).longest() is None
 
 
 def test_loop_is_an_error(tmp_path: Path) -> None:
