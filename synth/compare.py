@@ -55,7 +55,7 @@ class Comparison:
     @property
     def delay_ratio(self) -> float | None:
         """Longest path, after divided by before; None if one has none."""
-        if self.before is None or self.after is None or not self.before.end:
+        if self.before is None or self.after is None or not (self.before.end and self.after.end):
             return None
         return self.after.delay_ps / self.before.delay_ps
 

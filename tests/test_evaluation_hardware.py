@@ -54,8 +54,9 @@ def test_sram_of_all_instances_counts_apart():
     assert found == {"bank": 0, "zero_buffer": 2560}
 
 
-def test_a_unit_without_a_path_has_no_ratio_of_paths():
-    entry, = compare(report(row("crossbar", 1.0, 0.0)), report(row("sliced_crossbar", 2.0, 0.0)))
+@pytest.mark.parametrize(("before", "after"), [(0.0, 0.0), (0.0, 9.0), (9.0, 0.0)])
+def test_a_unit_without_a_path_has_no_ratio_of_paths(before, after):
+    entry, = compare(report(row("crossbar", 1.0, before)), report(row("sliced_crossbar", 2.0, after)))
     assert (entry.area_ratio, entry.delay_ratio) == (2.0, None)
 
 
