@@ -102,7 +102,7 @@ def _longer(rows: dict[str, Row], limit: float | None) -> str | None:
     """The paths above a limit, printed; the longest is the failure."""
     above = sorted((row for row in rows.items() if limit is not None and row[1].delay_ps > limit),
                    key=lambda named: -named[1].delay_ps)
-    lines = [f"{name}: {row.delay_ps:,.0f} ps, more than {limit:,.0f} ps: {row.start} → {row.end}"
+    lines = [f"{name}: {row.delay_ps:,.1f} ps, more than {limit:,.1f} ps: {row.start} → {row.end}"
              for name, row in above]
     for line in lines:
         print(line)
