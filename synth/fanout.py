@@ -3,15 +3,14 @@ drive in other modules, nor for the pins of memory macros: such nets with too la
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 
 from warploom.synth.liberty import Library
 from warploom.synth.netlist import MACRO, Flat
-from warploom.synth.sta import net_loads, pin_load
+from warploom.synth.sta import net_loads
+from warploom.synth.trees import Buffers, Pin, pins
 
 SHARE = 0.25
 """How much of the load that its library allows a cell gets: towards all of it, delay rises steeply."""
@@ -20,58 +19,35 @@ DRIVE = 4
 """Drive strength of the buffers, in multiples of the weakest."""
 
 
-@dataclass(frozen=True)
-class _Sink:
-    """A pin that a net drives: its element of a table of cells, and its capacitance."""
-
-    table: Any
-    row: int
-    column: int
-    load: float
-
-
 def buffer(flat: Flat, library: Library) -> None:
     """Put buffers into a netlist, in place."""
     load, limits = net_loads(flat, library).max(axis=1), _limits(flat, library)
-    trees = _Trees(flat.nets, library)
-    for net, sinks in _sinks(flat, library, set(np.flatnonzero(load > limits).tolist())).items():
-        trees.grow(net, sinks, load[net], limits[net])
-    if trees.rows:
-        cell = library.cells[trees.kind]
-        pins = flat.pins.setdefault(trees.kind, [*cell.inputs, *cell.outputs])
-        before = flat.gates.get(trees.kind, np.empty((0, len(pins)), np.int64))
-        flat.gates[trees.kind] = np.vstack([before, np.array(trees.rows, np.int64)])
-        flat.nets = trees.nets
+    sinks: dict[int, list[Pin]] = defaultdict(list)
+    for net, _, pin in pins(flat, library, np.where(load > limits, np.arange(flat.nets), -1)):
+        sinks[net].append(pin)
+    buffers = Buffers(flat, library, DRIVE, SHARE)
+    for net, driven in sinks.items():
+        _grow(buffers, net, driven, load[net], limits[net])
+    buffers.put()
 
 
-class _Trees:
-    """The added buffers: `rows` has input and output net of each; `nets` is the number of nets with theirs."""
+def _grow(buffers: Buffers, net: int, sinks: list[Pin], load: float, limit: float) -> None:
+    """Layers of buffers until a net drives no more than its limit; what is no pin of a cell stays at its root."""
+    while load > limit:
+        total = sum(sink.load for sink in sinks)
+        count = math.ceil(total / buffers.most)
+        if count * buffers.load >= total:
+            return
+        sinks = _layer(buffers, net, sinks, total, count)
+        load += len(sinks) * buffers.load - total
 
-    def __init__(self, nets: int, library: Library) -> None:
-        self.nets, self.kind, self.rows = nets, library.buffer(DRIVE), list[list[int]]()
-        cell = library.cells[self.kind]
-        self._limit = SHARE * max(cell.outputs.values())
-        self._own = max(pin_load(self.kind, next(iter(cell.inputs)), library))
 
-    def grow(self, net: int, sinks: list[_Sink], load: float, limit: float) -> None:
-        """Layers of buffers until a net drives no more than its limit; what is no pin of a cell stays at its root."""
-        while load > limit:
-            total = sum(sink.load for sink in sinks)
-            count = math.ceil(total / self._limit)
-            if count * self._own >= total:
-                return
-            load += count * self._own - total
-            sinks = self._layer(net, sinks, total, count)
-
-    def _layer(self, net: int, sinks: list[_Sink], total: float, count: int) -> list[_Sink]:
-        """Buffers that share the load of some sinks of a net evenly, and are its sinks instead."""
-        first = len(self.rows)
-        self.rows += [[net, self.nets + k] for k in range(count)]
-        for sink, end in zip(sinks, accumulate(sink.load for sink in sinks), strict=True):
-            group = min(int((end - sink.load / 2) * count / total), count - 1)
-            sink.table[sink.row][sink.column] = self.nets + group
-        self.nets += count
-        return [_Sink(self.rows, first + k, 0, self._own) for k in range(count)]
+def _layer(buffers: Buffers, net: int, sinks: list[Pin], total: float, count: int) -> list[Pin]:
+    """Buffers that share the load of some sinks of a net evenly, and are its sinks instead; none without a sink."""
+    groups: list[list[Pin]] = [[] for _ in range(count)]
+    for sink, end in zip(sinks, accumulate(sink.load for sink in sinks), strict=True):
+        groups[min(int((end - sink.load / 2) * count / total), count - 1)].append(sink)
+    return [buffers.add(net, group) for group in groups if group]
 
 
 def _limits(flat: Flat, library: Library) -> np.ndarray:
@@ -101,15 +77,3 @@ def _between_modules(flat: Flat, library: Library) -> np.ndarray:
         for pin in {*clocked} & {*flat.pins[kind]}:
             clocks.update(rows[:, flat.pins[kind].index(pin)].tolist())
     return np.array(sorted(nets - clocks), np.int64)
-
-
-def _sinks(flat: Flat, library: Library, nets: set[int]) -> dict[int, list[_Sink]]:
-    """The pins that some nets drive, of each of them."""
-    found: dict[int, list[_Sink]] = defaultdict(list)
-    for kind, rows in flat.gates.items():
-        for column, pin in enumerate(flat.pins[kind]):
-            load = max(pin_load(kind, pin, library))
-            if load:
-                for row in np.flatnonzero(np.isin(rows[:, column], list(nets))):
-                    found[int(rows[row, column])].append(_Sink(rows, int(row), column, load))
-    return found
