@@ -105,17 +105,23 @@ def _matching(names: Iterable[str], patterns: Iterable[str]) -> frozenset[str]:
 
 
 def _name_macros(modules: Json) -> Json:
-    """Give every memory macro a type of its own shape, so that shells have the right ports; return the shells. Bits
-    that are always written together have one enable."""
+    """Give every memory macro a type of its own shape, so that shells have the right ports; return the shells."""
     shells: Json = {}
     for cell in [cell for module in modules.values() for cell in module["cells"].values() if cell["type"] == MACRO]:
         size, width, reads, writes = (int(cell["parameters"][p], 2) for p in ("SIZE", "WIDTH", "RD_PORTS", "WR_PORTS"))
-        enables = cell["connections"]["WR_EN"] = list(dict.fromkeys(cell["connections"]["WR_EN"]))
+        enables = cell["connections"]["WR_EN"] = _few(cell["connections"]["WR_EN"])
         cell["type"], cell["parameters"] = f"{MACRO}_{size}x{width}_{reads}r{writes}w{len(enables)}e", {}
         ports = {pin: {"direction": "output" if is_macro_output(pin) else "input", "bits": bits}
                  for pin, bits in cell["connections"].items()}
         shells[cell["type"]] = _shell({"ports": ports})
     return shells
+
+
+def _few(enables: list[int | str]) -> list[int | str]:
+    """One enable for neighbouring bits that are always written together, if the same number of bits has each."""
+    few = list(dict.fromkeys(enables))
+    share = len(enables) // max(len(few), 1)
+    return few if [bit for bit in few for _ in range(share)] == enables else enables
 
 
 def _anonymous(module: Json) -> Json:

@@ -8,9 +8,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import opensta
 import pytest
-from amaranth import Module, Signal
+from amaranth import Cat, Module, Signal
 from amaranth.hdl import Fragment
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
@@ -27,6 +28,9 @@ from warploom.synth import flow, liberty
 from warploom.synth.combinations import Combination, combinations
 from warploom.synth.design import elaborate
 from warploom.synth.flow import glue_of, joined, linked, synthesise, synthesise_design
+from warploom.synth.gates import Gates
+from warploom.synth.mapping import map_module
+from warploom.synth.netlist import Linker
 from warploom.synth.report import Report, Row
 from warploom.synth.sram import FIGURES, SETUP_PS, Macro
 from warploom.synth.sta import Timer
@@ -224,6 +228,33 @@ def test_sram_takes_its_time_only_in_the_second_path(tmp_path: Path) -> None:
 def test_memories_of_one_shape_count_together(tmp_path: Path) -> None:
     (row,) = report_of(TwoMemories(), tmp_path).rows
     assert (row.sram_macros, row.sram_bits) == (2, 2 * 256 * 16)
+
+
+class Enables(wiring.Component):
+    """A memory of three nibbles, of which the outer ones are written together."""
+
+    def __init__(self) -> None:
+        super().__init__({"outer": In(1), "inner": In(1), "word": In(12), "out": Out(12)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.store = store = Memory(shape=12, depth=128, init=[])
+        read, write = store.read_port(), store.write_port(granularity=4)
+        m.d.comb += [read.en.eq(1), self.out.eq(read.data), write.data.eq(self.word),
+                     write.en.eq(Cat(self.outer, self.inner, self.outer))]
+        return m
+
+
+def test_each_bit_of_a_memory_has_its_enable(tmp_path: Path) -> None:
+    library = liberty.load(None)
+    design = elaborate(verilog.to_rtlil(Enables(), "unit", source_lines=False), "unit", tmp_path)
+    flat = Linker({"unit": map_module(design, "unit", library).netlist}, library).link("unit")
+    gates, found = Gates(flat, library, 1), []
+    for outer, inner in ((1, 0), (0, 0), (0, 1), (0, 0), (0, 0)):
+        gates.settle({"outer": np.array([[outer]]), "inner": np.array([[inner]]), "word": np.ones((1, 12), int)})
+        found += gates.output("out")
+        gates.clock()
+    assert found == [0, 0, 0xf0f, 0xf0f, 0xfff]
 
 
 def test_a_unit_without_sram_has_one_path(tmp_path: Path) -> None:
