@@ -45,7 +45,8 @@ class Arc:
 class Cell:
     """One cell: area, leakage (nW), capacitance of each input (fF), maximum load of each output (fF), delay arcs, and
     the setup tables (data slew, clock slew) of each constrained input. Inputs have capacitances and setup tables of
-    their own for each edge: rising, then falling."""
+    their own for each edge: rising, then falling. `state` is what Liberty says of the state of a sequential cell: its
+    clock with the edge, the next state, and what sets or clears it."""
 
     area: float
     leakage: float
@@ -55,6 +56,7 @@ class Cell:
     outputs: dict[str, float] = field(default_factory=dict)
     arcs: list[Arc] = field(default_factory=list)
     setup: dict[str, tuple[list[Table], list[Table]]] = field(default_factory=dict)
+    state: str = ""
 
 
 @dataclass(frozen=True)
@@ -231,8 +233,9 @@ class Units:
 
 
 def _cell(group: Group, units: Units) -> Cell:
-    cell = Cell(float(group["area"] or 0), float(group["cell_leakage_power"] or 0) * units.leakage,
-                bool(group.get_groups("ff") or group.get_groups("latch")))
+    state = " ".join(str(one) for kind in ("ff", "latch") for one in group.get_groups(kind))
+    cell = Cell(float(group["area"] or 0), float(group["cell_leakage_power"] or 0) * units.leakage, bool(state),
+                state=state)
     for pin in group.get_groups("pin"):
         names = [plain_text(name) for name in pin.args]
         for name in names:

@@ -50,7 +50,7 @@ def families(library: Library) -> dict[str, list[str]]:
 
 def _does(cell: Cell) -> str:
     arcs = sorted((arc.source, arc.target, arc.sense, arc.clocked) for arc in cell.arcs)
-    return repr((sorted(cell.inputs), sorted(cell.function.items()), cell.sequential, arcs))
+    return repr((sorted(cell.inputs), sorted(cell.function.items()), cell.state, arcs))
 
 
 def strength(library: Library, kind: str) -> float:

@@ -12,7 +12,7 @@ from warploom.synth.closure import GOAL_PS, ROUNDS, close
 from warploom.synth.fanout import SHARE, buffer
 from warploom.synth.netlist import Flat, Linker
 from warploom.synth.regrow import regrow
-from warploom.synth.sizing import LIMIT_PS, resize
+from warploom.synth.sizing import LIMIT_PS, families, resize
 from warploom.synth.sizing import SHARE as SIZED
 from warploom.synth.sta import OUTPUT_LOAD, Timer, net_loads
 
@@ -172,6 +172,15 @@ def test_cells_on_long_paths_become_stronger(length: int, is_long: bool) -> None
     assert sum(map(len, (labels for kind, labels in flat.labels.items()))) == kinds["DFF_X1"]
     assert (after.start, after.end) == (before.start, before.end)
     assert len(flat.gates["DFF_X1"]) >= kinds["DFF_X1"] - 1, "registers beside the path stay"
+
+
+def test_a_register_of_the_other_edge_is_no_stronger_one(tmp_path: Path) -> None:
+    """Pins and functions may be those of the one of this edge: only its state tells."""
+    other = FLOP.replace("(DFF)", "(DFFN)").replace('clocked_on : "CK"', 'clocked_on : "!CK"').replace(
+        "rising_edge", "falling_edge").replace("max_capacitance : 50", "max_capacitance : 90")
+    strong = FLOP.replace("(DFF)", "(DFF_2)").replace("max_capacitance : 50", "max_capacitance : 90")
+    library = load(tmp_path, library_text(INVERTER, BUFFER, NAND, FLOP, other, strong))
+    assert families(library)["DFF"] == ["DFF", "DFF_2"] and families(library)["DFFN"] == ["DFFN"]
 
 
 @pytest.mark.sample(1)
