@@ -83,7 +83,7 @@ def made_with(experiment: str) -> str:
     """The machine and the version of a result, and what its averages are over, as a line of a page."""
     found = document(experiment)
     groups = list(found.get("groups", ()))
-    averaged = f" Averages: {' / '.join(groups)}." if len(groups) > 1 else ""
+    averaged = f"\nAverages: {' / '.join(groups)}." if len(groups) > 1 else ""
     machine = found["configuration"]
     kind = "GPU" if "sm" in machine else "Preset"
     blocks = f", {found['blocks']} blocks of each launch" if found.get("blocks") else ""
