@@ -114,7 +114,7 @@ MISALIGNED = {
     "ld.global.v4.u32 {%r0, %r1, %r2, %r3}, [%o+8];": ("load", 16, 8),
     "ld.global.v2.u64 {%d0, %d1}, [%o+8];": ("load", 16, 8),
     "st.global.v2.u8 [%o+1], {%h0, %h1};": ("store", 2, 1),
-    "add.u64 %d0, %o, 1; atom.global.cas.b16 %h0, [%d0], 1, 2;": ("load", 4, 1),
+    "add.u64 %d0, %o, 1; atom.global.cas.b16 %h0, [%d0], 1, 2;": ("load", 2, 1),
 }
 
 
@@ -128,6 +128,20 @@ def test_a_whole_access_is_aligned(tmp_path, lines, access, first):
     place = f"k.ptx:{LINE + 1}: thread ({first}, 0, 0) of block (0, 0, 0): {kind} of {size} bytes at "
     address = 0x700000000000 + 16 * first + offset
     assert str(caught.value).endswith(f"{place}{address:#x}: the address must be a multiple of {size}")
+
+
+@pytest.mark.parametrize("space", ["global", "shared"])
+def test_the_last_half_of_a_word_that_memory_has_in_part_is_swapped(tmp_path, space):
+    """The machine swaps words; PTX accesses 16 bits, all of which exist."""
+    swap = f"atom.{space}.cas.b16 %h0, [last+4], 0, 7; ld.{space}.u16 %h1, [last+4];"
+    found = answers(tmp_path, f"{swap} cvt.u32.u16 %r0, %h0; cvt.u32.u16 %r1, %h1;{WORDS}", f".{space} .u16 last[3];")
+    assert found[:, 0].tolist() == [7 << 32] + [7 << 32 | 7] * 31
+
+
+def test_a_swap_behind_the_end_of_memory(tmp_path):
+    """Also where it is in a word of which memory has the other half."""
+    with pytest.raises(ExecutionError, match=r"load of 2 bytes at .* outside global memory, 0 bytes past the end"):
+        answers(tmp_path, "atom.global.cas.b16 %h0, [last+6], 0, 7;", ".global .u16 last[3];")
 
 
 @pytest.mark.parametrize("lines", [

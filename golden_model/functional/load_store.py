@@ -44,7 +44,8 @@ class LoadStore:
         size = i.access.size if i.op in (Op.LD, Op.ST) else np.dtype(atomics.KINDS[i.dst_type]).itemsize
         bodies: dict[Op, Callable[..., Outcome]] = {Op.LD: self._load, Op.ST: self._store}
         body = bodies.get(i.op, partial(self._atomic, pc))
-        alignment = max(self._alignments.get(pc, 1), size)
+        whole = self._alignments.get(pc, size)
+        alignment, extent = max(whole, size), min(whole, size)
         low, high, *values = _slots(i)
         console = is_console(i)
         named = np.array([[i.space]], np.uint8)
@@ -53,7 +54,8 @@ class LoadStore:
             address = _address(i, given[low], given[high], len(group.warps))
             operands = [given[slot] for slot in values]
             address, spaces = Memory.resolve(address) if i.space is Space.GENERIC else (address, named)
-            parts = self._parts(i, group, lanes, address=address, spaces=spaces, size=size, alignment=alignment)
+            parts = self._parts(i, group, lanes, address=address, spaces=spaces, size=size, extent=extent,
+                                alignment=alignment)
             try:
                 outcome = self._tell(i, group, lanes, operands[0]) if console else body(i, parts, operands, group)
             except Fault as fault:
@@ -69,7 +71,7 @@ class LoadStore:
 
     def _parts(
         self, i: Instruction, group: Group, lanes: np.ndarray | None, *, address: np.ndarray, spaces: np.ndarray,
-        size: int, alignment: int,
+        size: int, extent: int, alignment: int,
     ) -> Iterator[Part]:
         """The accesses to each space."""
         present = [i.space]
@@ -83,7 +85,8 @@ class LoadStore:
             flat = _pick(address, where)
             home = _pick(np.broadcast_to(self._home(space, group), address.shape), where)
             try:
-                index = self._memory.locate(space, flat, size, home, alignment=alignment, write=i.op is not Op.LD)
+                index = self._memory.locate(space, flat, size, home, extent=extent, alignment=alignment,
+                                            write=i.op is not Op.LD)
             except Fault as fault:  # a position among all lanes, not among those of this part
                 fault.position = fault.position if where is None else int(where[fault.position])
                 raise

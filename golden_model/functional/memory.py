@@ -173,12 +173,14 @@ class Memory:
         return np.where(spaces == Space.GLOBAL, address, address & OFFSET), spaces
 
     def locate(
-        self, space: Space, address: np.ndarray, size: int, home: np.ndarray, *, alignment: int, write: bool
+        self, space: Space, address: np.ndarray, size: int, home: np.ndarray, *, extent: int, alignment: int,
+        write: bool,
     ) -> np.ndarray:
         """Indices into `words(space, size)` of byte addresses (n,) uint64.
 
-        `home` (n,) is the start of each thread's shared or local memory. Raises `Fault` for an address outside the
-        space, one that is not a multiple of `alignment` (at least `size`), or a write to read-only memory.
+        `home` (n,) is the start of each thread's shared or local memory. Raises `Fault` for an address whose first
+        `extent` bytes (at most `size`) are not all inside the space, one that is not a multiple of `alignment` (at
+        least `size`), or a write to read-only memory.
         """
         if write and space in (Space.CONST, Space.PARAM):
             raise Fault(0, f"{space.name.lower()} memory is read-only")
@@ -187,9 +189,9 @@ class Memory:
             if odd.any():
                 raise Fault(int((odd > 0).argmax()), f"the address must be a multiple of {alignment}")
         if space is Space.GLOBAL:
-            offset = self._global_offset(address, size)
+            offset = self._global_offset(address, extent)
         else:
-            offset = self._window_offset(space, address, size, home)
+            offset = self._window_offset(space, address, extent, home)
         return offset >> (size.bit_length() - 1)
 
     def _window_offset(self, space: Space, address: np.ndarray, size: int, home: np.ndarray) -> np.ndarray:

@@ -244,11 +244,12 @@ class Emitter:
 
     def beats(self, first: Words, op: Op, dst: VirtualRegister | None, *src: Operand, memory: bool = False,
               pdst: VirtualRegister | None = None, psrc: Predicate = (None, False), imm: int = 0,
-              **modifiers: Any) -> None:
+              alignment: int = 1, **modifiers: Any) -> None:
         """Append LATCH of the first operands and the operation that uses them."""
         latched, rest = self._encodable(Op.LATCH, first), self._encodable(op, src)
         self._append(Op.LATCH, None, latched, modifiers={"memory": memory})
-        self._append(op, dst, rest, pdst=pdst, psrc=psrc[0], psrc_not=psrc[1], imm=imm, modifiers=modifiers)
+        self._append(op, dst, rest, pdst=pdst, psrc=psrc[0], psrc_not=psrc[1], imm=imm, alignment=alignment,
+                     modifiers=modifiers)
 
     def high(self, dst: VirtualRegister | None, memory: bool = False) -> None:
         """Append HIGH, which fetches the high word of the result just made."""

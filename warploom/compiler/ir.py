@@ -97,7 +97,8 @@ class Node:
     `modifiers` has only entries that `isa.MODIFIERS` allows for `op` and differ from the default. `imm` is the signed
     byte offset of a memory node or the barrier number; `target` is the label of a BRA; `line` is the PTX line. The
     immediate slot and the reconvergence point are filled in by the back end. `alignment` is that of the address of a
-    PTX access in bytes, at its first part if it has several nodes.
+    PTX access in bytes, at its first part if it has several nodes; if the node accesses the word around it, it is less
+    than the node's.
     """
 
     op: Op

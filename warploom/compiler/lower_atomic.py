@@ -66,26 +66,31 @@ def _emit(e: Emitter, operator: Atom, d: Target, target: Place, words: list[Word
 
 
 def _swap_half(e: Emitter, dst: VirtualRegister | None, target: Place, compare: Operand, new: Operand) -> None:
-    """Compare-and-swap of 16 bits: swap the word around it until nothing else in the word moved meanwhile."""
+    """Compare-and-swap of 16 bits: swap the word around it until nothing else in the word moved meanwhile.
+
+    Memory may end in the middle of the word. So a load of the 16 bits alone, whose result is not used, finds illegal
+    addresses, and the accesses to the word have the size of the PTX access, as checks see it.
+    """
     again, done, end = (Label(f"$cas{e.function.count}_{name}") for name in ("again", "done", "end"))
     if e.instruction.guard is not None:
         guard, inverted = e.predicate(e.instruction.guard)
         e.append(Node(Op.BRA, guard=guard, guard_not=not inverted, target=end.name, line=e.instruction.line))
+    e.op(Op.LD, *target.slots, access=Access.U16, **target.part(0))
     address = e.op(Op.IADD, target.words[0], constant(target.offset), pdst=(carry := e.temp_predicate()))
     upper = constant(-1) if target.offset < 0 else None
     high = e.op(Op.IADD, target.words[1], upper, psrc=(carry, False)) if target.wide else None
-    word = Place(target.space, (e.logic(AND, address, constant(~2)), high), 0)  # an odd address stays illegal
+    word = Place(target.space, (e.logic(AND, address, constant(~2)), high), 0, alignment=2)
     places = e.op(Op.SHF, None, e.logic(AND, address, constant(2)), constant(3))
     field = e.op(Op.SHF, None, constant(0xFFFF), places)
     moved = e.op(Op.SHF, None, new, places)
     e.append(again)
-    old = e.op(Op.LD, *word.slots, space=word.space, access=Access.B32, wide=word.wide)
+    old = e.op(Op.LD, *word.slots, access=Access.B32, **word.part(0))
     found = e.logic(AND, e.op(Op.SHF, old, None, places, right=True), constant(0xFFFF))
     _branch(e, Cond.NE, found, compare, done)
     replaced = e.logic(INSERT, moved, old, field)
     seen = e.temp()
-    e.beats((*word.slots, old), Op.ATOM, seen, replaced, memory=True, space=word.space, atom=Atom.CAS,
-            dst_type=DType.U32, wide=word.wide)
+    e.beats((*word.slots, old), Op.ATOM, seen, replaced, memory=True, atom=Atom.CAS, dst_type=DType.U32,
+            **word.part(0))
     _branch(e, Cond.NE, seen, old, again)
     e.append(done)
     e.emit(Op.MOV, dst, found)
