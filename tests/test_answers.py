@@ -130,18 +130,35 @@ def test_a_whole_access_is_aligned(tmp_path, lines, access, first):
     assert str(caught.value).endswith(f"{place}{address:#x}: the address must be a multiple of {size}")
 
 
-@pytest.mark.parametrize("space", ["global", "shared"])
-def test_the_last_half_of_a_word_that_memory_has_in_part_is_swapped(tmp_path, space):
-    """The machine swaps words; PTX accesses 16 bits, all of which exist."""
-    swap = f"atom.{space}.cas.b16 %h0, [last+4], 0, 7; ld.{space}.u16 %h1, [last+4];"
-    found = answers(tmp_path, f"{swap} cvt.u32.u16 %r0, %h0; cvt.u32.u16 %r1, %h1;{WORDS}", f".{space} .u16 last[3];")
-    assert found[:, 0].tolist() == [7 << 32] + [7 << 32 | 7] * 31
+SWAP = """\
+.version 8.7
+.target sm_90
+.address_size 64
+.visible .entry swap(.param .u64 halves, .param .u64 at) {
+.reg .b16 %h<2>; .reg .b64 %d<3>;
+ld.param.u64 %d0, [halves]; ld.param.u64 %d1, [at]; add.u64 %d2, %d0, %d1;
+atom.global.cas.b16 %h0, [%d2], 0, 7; st.global.u16 [%d0], %h0;
+ret;
+}
+"""
 
 
-def test_a_swap_behind_the_end_of_memory(tmp_path):
-    """Also where it is in a word of which memory has the other half."""
+def test_swap_in_the_last_word_of_which_the_buffer_has_half(tmp_path):
+    """The machine swaps whole words; PTX accesses 16 bits."""
+    (tmp_path / "k.ptx").write_text(SWAP)
+    gpu = warploom.Gpu("small", timing=False)
+    swap, halves = gpu.module(tmp_path / "k.ptx")["swap"], gpu.zeros(3, np.uint16)
+    swap[1, 2](halves, 4)
+    assert halves.numpy().tolist() == [7, 0, 7]
     with pytest.raises(ExecutionError, match=r"load of 2 bytes at .* outside global memory, 0 bytes past the end"):
-        answers(tmp_path, "atom.global.cas.b16 %h0, [last+6], 0, 7;", ".global .u16 last[3];")
+        swap[1, 1](halves, 6)
+
+
+@pytest.mark.parametrize("space", ["global", "shared", "local", "const"])
+def test_memory_of_variables_ends_with_a_whole_word(tmp_path, space):
+    """libcu++ accesses the word around a variable of 8 bits."""
+    lines = f"ld.{space}.u32 %r0, [lone]; add.u32 %r0, %r0, %t;"
+    assert answers(tmp_path, lines + WORDS, f".{space} .u8 lone;")[:, 0].tolist() == list(range(32))
 
 
 @pytest.mark.parametrize("lines", [

@@ -163,7 +163,7 @@ PTX = """.version 8.0
 .target sm_75
 .address_size 64
 .global .align 1 .b8 number[3] = {37, 100, 0}; .global .align 1 .b8 string[3] = {37, 115, 0};
-.global .align 1 .b8 wide[9] = {37, 57, 57, 57, 57, 57, 57, 100, 0}; .global .align 1 .b8 open[2] = {65, 66};
+.global .align 1 .b8 wide[9] = {37, 57, 57, 57, 57, 57, 57, 100, 0}; .global .align 4 .b8 open[4] = {65, 66, 67, 68};
 .extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
 .visible .entry k(.param .u64 out) {
 .reg .b32 %r<9>; .reg .b64 %rd<9>; .local .align 8 .b8 l[16];

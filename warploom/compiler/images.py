@@ -13,6 +13,8 @@ from warploom.compiler.ptx import TYPE_BYTES, Kernel, Variable
 MODULE_SPACES = {"global": (Space.GLOBAL, GLOBALS_BASE), "const": (Space.CONST, 0)}
 """Spaces of module variables, and the start address of the image in each."""
 
+WORD_BYTES = 4
+
 LIMITS = {"local": 1 << 19}
 """Sizes of spaces that are smaller than their window: CUDA gives a thread 512 KiB of local memory."""
 
@@ -56,7 +58,8 @@ def _module(kernel: Kernel, variables: dict[str, Variable]) -> tuple[ModuleVaria
 
 
 def _place(kernel: Kernel, variables: dict[str, Variable], start: int) -> int:
-    """Give the variables of one space consecutive aligned bases from `start`; returns the end of the last."""
+    """Give the variables of one space consecutive aligned bases from `start`. Returns the end of the word behind which
+    there are none: libcu++ accesses the word around a variable of 8 or 16 bits."""
     end = start
     for name, variable in variables.items():
         kernel.base[name] = -(-end // variable.alignment) * variable.alignment
@@ -65,7 +68,7 @@ def _place(kernel: Kernel, variables: dict[str, Variable], start: int) -> int:
         if end - start > limit:
             place = f"variable '{variable.name}' does not fit .{variable.space} memory of {limit} bytes"
             raise PtxError(place, line=variable.line)
-    return end
+    return -(-end // WORD_BYTES) * WORD_BYTES
 
 
 def _image(kernel: Kernel, variables: dict[str, Variable], start: int, end: int, functions: set[str]) -> bytes:
