@@ -213,6 +213,7 @@ def test_debug_build_parses() -> None:
         (".entry k() { mov.u32 %r1, 1 << 3; }", 1, 29, "unexpected '<<': constant expressions are not supported"),
         (".entry k() { ld.shared.u32 %r1, [%d1+4*8]; }", 1, 39, "unexpected '*8];': constant expressions are not"),
         (".entry k() { ld.shared.u32 %r1, [tile+4+8]; }", 1, 40, "unexpected '+8];': constant expressions are not"),
+        (".entry k() { vadd.u32.u32.u32 %r1, %r2.b1, %r3.h1, %r4; }", 1, 39, "unexpected '.b1': video instructions on"),
         (".shared .b32 z[4*8];", 1, 17, "unexpected '*8];': constant expressions are not"),
         (".entry k() { add.s32 %r1, 5 %r2; }", 1, 29, "unexpected '%r2;'; expected ',' or ';'"),
         (".entry k() { add.s32 %r1, 5 % 2; }", 1, 29, "unexpected '%': constant expressions are not"),

@@ -76,6 +76,10 @@ _INTEGER, _OPERATOR = re.compile(r"[\s,+\-\[{(=]\d\w*\s*$"), re.compile(r"[-+*/&
 """An integer and an operator behind it, as only a constant expression has them; `%` also begins names of registers."""
 
 
+_SELECTOR = re.compile(r"\.(b[0-3]|h[01])(?!\w)")
+"""A byte or half of a register, which only video instructions take."""
+
+
 def _explain(error: UnexpectedInput, text: str, file: str) -> PtxError:
     """The parser's error in words: the token found and the tokens expected."""
     acceptable = _acceptable(text)
@@ -93,6 +97,8 @@ def _explain(error: UnexpectedInput, text: str, file: str) -> PtxError:
     elif (found[0] in "(~" and "INT" in acceptable) or (
             _OPERATOR.match(found) and _INTEGER.search(text[: error.pos_in_stream][-80:])):
         message = f"unexpected {found[:40]!r}: constant expressions are not supported: write the value"
+    elif selector := _SELECTOR.match(found):
+        message = f"unexpected {selector[0]!r}: video instructions on bytes and halves of registers are not supported"
     else:
         message = f"unexpected {found[:40]!r}; expected {expected}"
     return PtxError(message, file=file, line=error.line, column=error.column)
