@@ -31,6 +31,7 @@ from warploom.evaluation.register_file_energy import (
     gpu_saved_by_affine,
     gpu_saved_by_time,
     gpu_saved_by_work,
+    macros_saved,
     register_file,
     register_file_saved,
     shares,
@@ -276,6 +277,8 @@ def test_mechanisms_together_add_what_each_adds():
         "encodings", "coalescing logic", "zero buffer", "detector and switches", "fields", "window network",
         "window logic", "compact registers", "expansion"]
     assert all(found.added.values()) and found.overhead == pytest.approx(sum(found.added.values()))
+    around = found.wires + found.registers + found.selection + found.clock
+    assert found.total == pytest.approx(found.macros + around + found.overhead) and found.overhead > 0.01 * found.total
 
 
 def test_renaming_adds_look_ups_and_slow_rows_take_less():
@@ -290,6 +293,15 @@ def test_renaming_adds_look_ups_and_slow_rows_take_less():
     assert found.macros == pytest.approx(16 * c.sub_bank * (1 / 4 + 3 / 4 * (3 / 7) ** 2))
     assert found.added == {"renaming": pytest.approx(
         (2 + 2 + 4 * 2) * c.sram(config.rows, 1 + bits) + 2 * 2 * c.sram(config.rows, bits))}
+
+
+def test_if_only_the_sram_saves_what_is_around_takes_as_much_as_before():
+    before = register_file(run(NARROW, sub_bank_reads=100, column_reads=800, operand_columns=96))
+    gated = run(GATING, sub_bank_reads=100, column_reads=200, **OPERANDS, datapath_instructions=1)
+    after = register_file(gated)
+    assert 0 < after.around < before.around and after.overhead > 0
+    found = macros_saved(gated, run(NARROW, sub_bank_reads=100, column_reads=800, operand_columns=96))
+    assert found == pytest.approx(100 * (before.macros - after.macros - after.overhead) / before.total)
 
 
 # ------------------------------------------------------------------ a GPU

@@ -37,9 +37,11 @@ SMALL = SmConfig.preset("small")
 BASELINE = statistics(
     bank_requests=100, bank_accesses=100, operands_stored=60, collector_writes=60, ipc=0.5, cycles=200,
     operands=[7, 10, 20, 10], source_widths=[40, 10, 0, 10], destination_widths=[20, 0, 0, 20],
+    bank_reads=[30, 30], bank_writes=[15, 25], column_reads=480, column_writes=320,
 )
 OURS = dataclasses.replace(
     BASELINE, bank_accesses=80, collector_writes=48, ipc=0.6, cycles=160,
+    bank_reads=[20, 28], bank_writes=[22, 26], column_reads=360, column_writes=240,
     coalesced={"read_read": 12, "write_write": 2, "read_write": 6},
 )
 
@@ -50,6 +52,10 @@ OURS = dataclasses.replace(
     (metrics.collector_writes_saved, 20.0),  # 48 of 60
     (metrics.collector_bandwidth_gained, 25.0),  # 60/48 operands a write
     (metrics.ipc_gained, 20.0),
+    (metrics.bank_reads_saved, 20.0),  # 48 of 60
+    (metrics.bank_writes_saved, -20.0),  # 48 instead of 40
+    (metrics.column_reads_saved, 25.0),
+    (metrics.column_writes_saved, 25.0),
 ])
 def test_comparisons(metric, expected):
     assert metric(OURS, BASELINE) == pytest.approx(expected)
@@ -69,6 +75,10 @@ def test_comparisons(metric, expected):
 ])
 def test_shares(value, expected):
     assert value == pytest.approx(expected)
+
+
+def test_of_nothing_nothing_is_saved():
+    assert metrics.saved(5, 0) == 0
 
 
 def test_used_bandwidth_grows_as_bandwidth_is_gained():

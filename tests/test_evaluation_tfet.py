@@ -112,6 +112,14 @@ def test_the_rename_stage_by_hand() -> None:
     assert found.leakage["renaming"] / found.leakage["around"] == pytest.approx(1024 * 41 / (12 * 1024))
 
 
+@pytest.mark.parametrize("setting", [tfet.BASELINE, tfet.MEM_RA])
+def test_all_sms_leak_for_the_time_of_a_cycle(setting: str) -> None:
+    """Twice the SMs, and cycles that take twice the time."""
+    run = run_of(setting)
+    found = energy(replace(run, machine=run.machine.with_settings(["sms=2", "core_mhz=500"]))).leakage
+    assert found == pytest.approx({part: 4 * leaked for part, leaked in energy(run).leakage.items()})
+
+
 def test_sleeping_rows_leak_less() -> None:
     """Ten registers of a warp have three rows in each of four banks."""
     run = run_of(tfet.DROWSY)
