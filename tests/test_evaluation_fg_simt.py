@@ -43,6 +43,10 @@ def test_a_row_has_the_mix_of_instructions() -> None:
 
 def test_all_programs_of_the_table_are_there() -> None:
     assert PUBLISHED.keys() == PUBLISHED_MIX.keys() == NAMES.keys()
+    sums = [[round(sum(column), 1) for column in zip(*table.values(), strict=True)]
+            for table in (PUBLISHED, PUBLISHED_MIX)]
+    assert sums == [[341.3, 3229.9, 3045.2, 2903.2, 2837.2, 8459, 361, 402, 34],
+                    [651, 131, 105, 362, 59, 84.3, 625, 351]]
     assert fg_simt.usual() == {"programs": tuple(NAMES.values())}
 
 

@@ -10,7 +10,7 @@ import pytest
 from warploom.arch.config import SmConfig
 from warploom.cli import main
 from warploom.evaluation import fg_simt, fg_simt_energy
-from warploom.evaluation.assumptions import ASSUMED, FIGURES
+from warploom.evaluation.assumptions import ASSUMED, FIGURES, Assumptions
 from warploom.evaluation.energy import Costs
 from warploom.evaluation.fg_simt import Executed
 from warploom.evaluation.fg_simt_energy import (
@@ -61,6 +61,7 @@ def test_parts_by_hand() -> None:
     column, tag = costs.sram(512, 32), costs.sram(512, 16)
     assert parts["L1"] == pytest.approx(18 * (tag + gate) + (16 + 2 * 8) * (column + gate))
     assert parts["instructions"] == pytest.approx(12 * (tag + 4 * column + 2 * gate + 128 * flip_flop))
+    assert parts["issue"] == pytest.approx(7 * (gate + 2 * 286 * flip_flop))  # a micro-operation has 286 bits
     assert parts["clock"] == 0 and KINDS["off"].total() == sum(parts.values())
 
 
@@ -83,6 +84,9 @@ def test_assumptions() -> None:
     loaded = 4 * 32 * 96 + 70 * 32 + 7 * 2 * MICRO_BITS + 30 * 96 + 12 * 128  # whose clock is in other parts
     assert off.parts(replace(ASSUMED, ungated_clock=1))["clock"] == pytest.approx(
         (200 * 1400 / 4.522 - loaded) * FIGURES["flip_flop"]["clock_fj"] / 1000)
+    random = Costs(SmConfig.preset("small"), 0.5)  # half of the bits toggle
+    assert off.parts(replace(ASSUMED, random_data=1))["issue"] == pytest.approx(
+        7 * (random.logic(1000) + 2 * MICRO_BITS * random.flip_flop))
     idle = Costs(SmConfig.preset("small"), 0.25)
     assert off.parts()["lanes"] - off.parts(replace(ASSUMED, idle_lanes=0))["lanes"] == pytest.approx(
         (128 - 70) * idle.logic(1100))
@@ -105,6 +109,34 @@ def test_what_is_published() -> None:
     assert published("strsearch") == pytest.approx(130 / 115, rel=0.02)  # section 6.4, in uJ
     assert min(map(published, fg_simt_energy.POWER)) == pytest.approx(0.70, abs=0.01)  # savings of up to nearly 30 %
     assert fg_simt_energy.POWER.keys() == fg_simt.PUBLISHED.keys()
+
+
+def test_powers_are_those_of_the_table() -> None:
+    """The sums of its columns, and affine execution takes more power in every row."""
+    assert [sum(column) for column in zip(*fg_simt_energy.POWER.values(), strict=True)] == [1661, 1894]
+    assert all(before < after for before, after in fg_simt_energy.POWER.values())
+
+
+class Known(Counted):
+    """Counts that are the energies of their parts."""
+
+    def parts(self, assumed: Assumptions = ASSUMED) -> dict[str, float]:
+        """Under any assumptions."""
+        return dict(self.counts)
+
+
+def test_a_row_by_hand() -> None:
+    """Registers take twice as much, memory four times, lanes half; and half of the energy of the lanes before is that
+    of the affine unit."""
+    before = {"lanes": 600, "affine unit": 0, "registers": 300, "memory unit": 10, "L1": 50, "instructions": 40}
+    after = {"lanes": 300, "affine unit": 300, "registers": 600, "memory unit": 160, "L1": 40, "instructions": 200}
+    values = row("strsearch", {
+        "off": Known(before, 50, {}, 0), "a": Known(before | {"lanes": 700}, 50, {}, 0),
+        "ab": Known(before | {"lanes": 800}, 50, {}, 0), "abm": Known(after, 40, {}, 0)})
+    assert {column: values[column] for column in fg_simt_energy.COLUMNS} == pytest.approx({
+        "program": "strsearch", "nJ": 1, "pJ a cycle": 20, "a": 1.1, "ab": 1.2, "abm": 1.6, "cycles": 0.8,
+        "lanes": 1, "registers": 2, "memory": 4})
+    assert values["published pJ a cycle"] == pytest.approx(316.4)  # 113 mW for 2.8 ns
 
 
 def test_a_row_and_its_texts() -> None:
