@@ -179,7 +179,7 @@ def test_both_rules_for_other_capacities_meet_table_iv() -> None:
     assert FULL.bank_pj == pytest.approx(185.26)
     assert LEAST.array_pj(65536) == pytest.approx(185.26) and LEAST.array_pj(1536) == pytest.approx(2.72)
     assert pytest.approx(65.5, abs=0.1) == SECTION_II.bank_pj
-    assert pytest.approx(17.9, abs=0.1) == LEAST.bank_pj
+    assert pytest.approx(17.9, abs=0.1) == LEAST.bank_pj and LEAST.bank_bytes == SECTION_II.bank_bytes == 8192
 
 
 def test_half_of_the_entries_take_less() -> None:

@@ -172,6 +172,14 @@ def test_a_gpu_is_fifteen_parts_register_file_and_twenty_execution_units():
     saved = gating_lanes.gpu_saved_by_register_file(after, before, organisation=APART)
     assert saved == pytest.approx(0.15 * 75)
     assert gating_lanes.gpu_saved_by_execution(after, before) == pytest.approx(0.20 * 25)
+    assert gating_lanes.gpu_saved(after, before) == pytest.approx(0.15 * register_file_saved(after, before) + 0.20 * 25)
+
+
+def test_the_overhead_of_a_gpu_is_that_of_both():
+    before, gated = run(OFF, **READS, **LANES), run(CROSS_LANE, **OPERANDS, **LANES, lanes_trivial=8)
+    file, lane = sum(added(CROSS_LANE).values()) / register_file(before).total, FIGURES["lane"]
+    lanes = (0.75 * lane["trivial_detector"] + 0.125 * lane["bypass"]) / lane["lane"]
+    assert gating_lanes.gpu_overhead(gated, before) == pytest.approx(100 * (0.15 * file + 0.20 * lanes))
 
 
 # ------------------------------------------------------------------ figures
