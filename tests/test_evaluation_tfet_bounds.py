@@ -1,17 +1,21 @@
 """Why savings differ: logs of predictions, a predictor that knows the next access, and bounds."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from runs import statistics
 
 from warploom.arch.gpu import GpuConfig
 from warploom.evaluation import machines, tfet, tfet_bounds
-from warploom.evaluation.figures import Launched
+from warploom.evaluation.figures import Launched, Run
 from warploom.evaluation.simulations import Case, _decode, _run
-from warploom.evaluation.tfet_bounds import WORK, Log, Oracle
+from warploom.evaluation.tfet_bounds import WORK, Found, Log, Oracle
+from warploom.evaluation.tfet_energy import Energy
 from warploom.golden_model.renaming.lists import Kind, Lists
 from warploom.golden_model.sm import Sm
+from warploom.golden_model.values import Values
 
 MACHINE = machines.tfet_bounds(GpuConfig.preset("tfet_gpu"), ())["mem_ra"]
 
@@ -64,6 +68,74 @@ def test_oracle_knows_the_next_access_of_a_slot() -> None:
         predict(sm, cycle, slot, access, 0)
     Oracle(sm, log)
     assert [predict(sm, 0, slot, 999, 0) for slot in (0, 0, 1, 1, 0, 2)] == [390, 10, 0, 0, 0, 0]
+
+
+def test_errors_of_predictions_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slot stalls 0, 100 and 118 cycles before accesses of 110, 128 and 1,200, of which the last two are long, and
+    knows them in the second run. A value has a row all the time."""
+    stalls: list[list[int]] = []
+
+    def timed(case: Case, prepare: Any) -> tuple[str, None, list[Launched]]:
+        sm: Any = sm_of()
+        prepare(sm)
+        sm.datapath.renaming.lists.take(1, Kind.CMOS)
+        stalls.append([predict(sm, cycle, 0, access, sample) for cycle, (access, sample) in enumerate(
+            [(300, 0), (110, 200), (128, 200), (1200, 200)])])
+        sm.cycle = 100
+        return f"run {len(stalls)}", None, [Launched(16, 8, cycles=50 * len(stalls))]
+
+    monkeypatch.setattr(tfet_bounds, "timed", timed)
+    found: Any = tfet_bounds.measured(Case("nw", "tiny", "mem_ra", MACHINE))
+    assert stalls == [[0, 100, 118, 1190], [100, 118, 1190, 0]]
+    assert (found.predictions, found.perfect, found.launches) == (3, "run 2", (Launched(16, 8, cycles=100),))
+    errors = 100.0, 100 * 28 / 128, 100 * 1082 / 1200
+    assert (found.median, found.of_sums) == pytest.approx((errors[2], 100 * (110 + 28 + 1082) / (110 + 128 + 1200)))
+    assert (found.long, found.next_sample) == pytest.approx(((errors[1] + errors[2]) / 2, 100))
+    assert found.held == pytest.approx(100 / 1024)
+
+
+def test_without_predictions_there_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def timed(case: Case, prepare: Any) -> tuple[str, None, list[Launched]]:
+        sm: Any = sm_of()
+        prepare(sm)
+        sm.cycle = 100
+        return "run", None, [Launched(16, 8, cycles=100)]
+
+    monkeypatch.setattr(tfet_bounds, "timed", timed)
+    found = tfet_bounds.measured(Case("nw", "tiny", "mem_ra", MACHINE))
+    assert (found.predictions, found.median, found.of_sums, found.long, found.next_sample, found.held) == (0,) * 6
+
+
+def run_of(cycles: int, slow: int, **counted: Any) -> Run:
+    """On the machine of `mem_ra`: of twelve accesses so many are slow."""
+    counts = statistics(cycles=cycles, bank_reads=[5, 2], bank_writes=[4, 1])
+    counts = replace(counts, counted={**counts.counted, "slow": {"reads": slow, "writes": 0}, **counted})
+    return Run(MACHINE, counts, Values())
+
+
+FOUND = Found(predictions=9, median=1.0, of_sums=2.0, long=3.0, next_sample=4.0, held=20.0,
+              perfect=run_of(105, 6).statistics, launches=())
+
+
+def test_a_row_of_predictions_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Errors are counted in thousandths: eight predictions are wrong by four accesses together."""
+    monkeypatch.setattr(tfet_bounds, "energy_saved", lambda run, _: run.statistics.cycles / 10)
+    ours = run_of(110, 3, predicted={"errors": 4000, "compared": 8})
+    found = tfet_bounds.predicted("nw", {tfet.BASELINE: run_of(100, 0), tfet.MEM_RA: ours}, FOUND)
+    assert found[0] == "nw" and found[1:] == pytest.approx((9, 50, 1, 2, 3, 4, 10, 5, 11, 10.5, 25, 50))
+
+
+@pytest.mark.parametrize(("held", "most", "both"), [(20.0, 30, 30), (100.0, 0, 8.75)])
+def test_bounds_by_hand(held: float, most: float, both: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows leak 40 % of the energy, and 80 % of them are on; those without a value could be off, or the 56 of 256 of
+    the source. Arrays take 30 % for accesses, which at 3 / 7 of the supply take (3 / 7)^2."""
+    spent = Energy({"CMOS": 30, "around": 20}, {"CMOS": 40, "around": 10})
+    monkeypatch.setattr(tfet_bounds, "energy", lambda _: spent)
+    monkeypatch.setattr(tfet_bounds, "rows_on", lambda _: 80.0)
+    runs = {name: run_of(100, 0) for name in (tfet.BASELINE, tfet.MEM_RA)}
+    name, *found = tfet_bounds.bounds("nw", runs, replace(FOUND, held=held))
+    slow = 30 * (1 - 9 / 49)
+    assert name == "nw" and found == pytest.approx([40, 8.75, 80, held, most, 30, slow, both + slow])
 
 
 @pytest.mark.long
