@@ -1,6 +1,7 @@
 """Instructions per cycle beside those of GPGPU-Sim (docs/calibration.md)."""
 
 import pytest
+from runs import run as run_of
 
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Op
@@ -30,6 +31,18 @@ def test_differences_are_ours_over_theirs() -> None:
     assert row.shown == ("matmul", "4 banks", 1.65, 1.5, "+10", "+12", "")
     far = Row("matmul", "4 banks", ipc=1.8, cycles=900, published_ipc=1.5, published_instructions=1200, experiment=1.56)
     assert not far.is_close and far.shown[-1] == "+4"
+
+
+def test_what_is_not_close_has_an_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten percent are close, eleven are not, on either side."""
+    theirs = {"instructions": 1200.0, "a": 1.0, "b": 1.0, "c": 2.0}
+    monkeypatch.setattr(calibration, "measured", lambda: {"matmul": theirs})
+    monkeypatch.setattr(calibration, "_experiment", lambda row, config, size: (row.kernel, config, size))
+    runs = {name: run_of(GTX480, ipc=ipc, cycles=900) for name, ipc in (("a", 0.9), ("b", 0.89), ("c", 2.22))}
+    tried = ("matmul", GTX480, "tiny")
+    assert calibration.rows({"matmul": runs}, "tiny") == [
+        Row("matmul", "a", 0.9, 900, 1.0, 1200), Row("matmul", "b", 0.89, 900, 1.0, 1200, tried),  # type: ignore[arg-type]
+        Row("matmul", "c", 2.22, 900, 2.0, 1200, tried)]  # type: ignore[arg-type]
 
 
 def test_branches_enter_the_datapath() -> None:
