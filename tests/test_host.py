@@ -209,8 +209,10 @@ def test_wrong_arguments(gpu: Gpu, values: tuple[Any, ...], message: str) -> Non
     ("u8", 1, np.uint64(200), np.uint8(200)),
     ("f32", 4, np.float64(0.1), np.float32(0.1)), ("f64", 8, np.float32(0.1), np.float64(np.float32(0.1))),
     ("f32", 4, np.arange(4.0).mean(), np.float32(1.5)),
+    ("s32", 4, np.int32(-7), np.int32(-7)), ("u32", 4, np.int32(-7), np.int32(-7)), ("u8", 1, np.True_, np.uint8(1)),
+    ("b32", 4, np.float32(1.5), np.float32(1.5)), ("b32", 4, np.int32(-7), np.int32(-7)),
 ])
-def test_numpy_scalars_of_another_size(type_: str, size: int, value: np.generic, data: np.generic) -> None:
+def test_numpy_scalars_of_any_size(type_: str, size: int, value: np.generic, data: np.generic) -> None:
     assert encode("k", Parameter("n", type_, 0, size), value).data == data.tobytes()
 
 
@@ -231,6 +233,10 @@ def test_other_ways_to_give_a_value(type_: str, size: int, value: Any, data: byt
     (Parameter("x", "b8", 0, 8), 5, "must be a numpy record or bytes"),
     (Parameter("x", "b8", 0, 8), np.float64(5), "must be a numpy record or bytes"),
     (Parameter("x", "u32", 0, 4), np.zeros((9, 9)), r"can't be array\(\[\[0., .* must be in the GPU's memory"),
+    (Parameter("x", "f32", 0, 4), np.int32(1), "int32 is given"),
+    (Parameter("x", "f64", 0, 8), Gpu("small").zeros(1, "f8"), "an array is passed as a pointer of 8 bytes"),
+    (Parameter("x", "u32", 0, 4), Gpu("small").zeros(1, "u4"), "an array is passed as a pointer of 8 bytes"),
+    (Parameter("x", "f32", 0, 4), np.uint32(1), "uint32 is given"),
     (Parameter("x", "u8", 0, 1), np.int64(-129), "too big"), (Parameter("x", "u32", 0, 4), np.float64(1), "float64 is"),
 ])
 def test_numbers_that_a_parameter_cannot_hold(parameter: Parameter, value: Any, message: str) -> None:
