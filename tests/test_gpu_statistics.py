@@ -39,6 +39,11 @@ def test_a_load_that_finds_its_line_nowhere() -> None:
     assert found.warp_instructions[1] == 0
 
 
+def test_without_a_load_histograms_are_empty() -> None:
+    found = simulate_gpu(GPU, trace_of([Instruction(op=Op.MOV, dst=1, imm_slot=0)], warps=1, per_block=1)).statistics
+    assert (found.entries, found.loads_per_entry, found.latencies, found.requests) == (0, [], [0], 0)
+
+
 FIRST = replace(
     one_load(), run_cycles=200, seconds=2e-6, dram_seconds=4e-6, cycles=[200, 0], warp_instructions=[50, 0],
     mshr_cycles=[600, 300], entries=3, latencies=[1, 0, 2], dram_reads=[30, 10], dram_writes=[8, 2],

@@ -472,6 +472,8 @@ def test_modules_with_fewer_registers(gpu: Gpu) -> None:
     a = gpu.array(ONES)
     few[1, 32](a, a, a, 32)
     assert (a.numpy() == 2).all()
+    for limit in (1, 255):
+        assert gpu.module(PTX, max_registers=limit).entries == ("vector_add",)
     for wrong in (0, 256, 6.0, True):
         with pytest.raises(LaunchError, match=r"max_registers=.*: must be a whole number from 1 to 255"):
             gpu.module(PTX, max_registers=wrong)  # type: ignore[arg-type]
