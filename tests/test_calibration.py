@@ -6,7 +6,7 @@ from runs import run as run_of
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Op
 from warploom.cli import main
-from warploom.evaluation import calibration
+from warploom.evaluation import calibration, pages
 from warploom.evaluation.calibration import Row
 from warploom.evaluation.simulations import cases, simulate_all
 from warploom.evaluation.workloads import traces
@@ -23,6 +23,13 @@ def test_machines_are_changed_step_by_step() -> None:
     assert [len(config.collector_sets) for config in found.values()] == [3, 3, 1]
     assert [config.collectors for config in found.values()] == [16, 16, 4]
     assert {machine for theirs in calibration.measured().values() for machine in theirs} == {*found, "instructions"}
+
+
+def test_measured_values_are_those_of_the_committed_results() -> None:
+    rows = pages.document("calibration")["calibration"]
+    found = {(row["kernel"], row["machine"]): row["GPGPU-Sim"] for row in rows}
+    assert found == {(kernel, machine): ipc for kernel, theirs in calibration.measured().items()
+                     for machine, ipc in theirs.items() if machine != "instructions"}
 
 
 def test_differences_are_ours_over_theirs() -> None:

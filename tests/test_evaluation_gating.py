@@ -241,8 +241,10 @@ def test_values_of_threads_make_shares():
     known = Values(20, 60, 20, 40, 10, [0] * 5, [10, 20, 30, 25, 15])
     runs = {"k": {name: run(config, known) for name, config in FOUR.items()}}
     found = {figure.number: figure.measure(runs) for figure in gating.figures() if figure.number.startswith("Fig. 4.1")}
-    assert [found["Fig. 4.1a"].average(key) for key in found["Fig. 4.1a"].values] == [20, 60, 20]
-    assert [found["Fig. 4.1b"].average(key) for key in found["Fig. 4.1b"].values] == [10, 20, 30, 25, 15]
+    lanes, results = ({key: found[number].average(key) for key in found[number].values}
+                      for number in ("Fig. 4.1a", "Fig. 4.1b"))
+    assert lanes == {"inactive": 20, "active and writing": 60, "active, not writing": 20}
+    assert results == {"zero": 10, "8 bits": 20, "16 bits": 30, "24 bits": 25, "32 bits": 15}
     assert found["Fig. 4.1, operands"].average("zero operand") == 25
 
 

@@ -82,6 +82,19 @@ def test_averages_are_of_each_group() -> None:
     assert [row["workload"] for row in by_workload({"a": one, "b": other})] == ["a", "b"]
 
 
+def test_quantities_have_their_names() -> None:
+    """Of 48 results 32 have 16 bits and 16 have 24; of 96 lanes 16 are inactive, 48 write."""
+    (row,) = by_workload({"a": characteristics.characteristics([trace()])})
+    assert (row["launches"], row["warp instructions"]) == (1, 4)
+    shares = {name: value for name, value in row.items() if isinstance(value, float) and value}
+    assert shares == pytest.approx({
+        "Fig. 3.3a: 2 bytes": 200 / 3, "Fig. 3.3a: 3 bytes": 100 / 3, "Fig. 3.3b: 2 bytes": 50,
+        "Fig. 3.3b: 3 bytes": 50, "Fig. 3.5: 1 source": 50, "Fig. 3.5: 2 sources": 50,
+        "Fig. 4.1a: inactive": 100 / 6, "Fig. 4.1a: active and writing": 50, "Fig. 4.1a: active, not writing": 100 / 3,
+        "Fig. 4.1b: 16 bits": 200 / 3, "Fig. 4.1b: 24 bits": 100 / 3, "Fig. 4.1, operands: zero operand": 100 / 3,
+        "Kinds: integer": 25, "Kinds: single precision": 25, "Kinds: memory": 25, "Kinds: control": 25})
+
+
 def test_groups_are_the_lists_of_the_sources() -> None:
     found = groups()
     assert len(found["13 of [RADAIDEH]"]) == 13  # Table 3.6

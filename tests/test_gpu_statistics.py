@@ -67,7 +67,8 @@ def test_launches_in_sequence_add_up() -> None:
     found = in_sequence([FIRST, second])
     assert (found.run_cycles, found.seconds, found.dram_seconds) == pytest.approx((300, 3e-6, 5e-6))
     assert (found.cycles, found.latencies, found.entries) == ([290, 100], [2, 1, 2, 4], 9)
-    assert (found.mshrs, found.dram_mhz, found.line_bytes, found.latency_bucket, found.gpu) == (16, 1000, 128, 50, "k20x")
+    assert (found.gpu, found.mshrs, found.dram_mhz, found.line_bytes, found.latency_bucket) == (
+        "k20x", 16, 1000, 128, 50)
 
 
 def test_sms_side_by_side() -> None:

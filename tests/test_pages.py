@@ -64,9 +64,9 @@ def test_results_stand_beside_what_sources_print() -> None:
     for path in sorted((ROOT / "docs" / "results").glob("*.json")):
         for figure in json.loads(path.read_text()).get("figures", []):
             for series, ours in figure["series"].items():
-                value = known.get(figure["figure"], {}).get(series)
-                assert ours["published"] == (None if value is None else str(value)), (path.name, figure["figure"], series)
-                found |= {(figure["figure"], series)} if value is not None else set()
+                number, value = figure["figure"], known.get(figure["figure"], {}).get(series)
+                assert ours["published"] == (None if value is None else str(value)), (path.name, number, series)
+                found |= set() if value is None else {(number, series)}
     printed = {(number, series) for number, averages in known.items() for series in averages}
     assert {number for number, _ in printed - found} == {"Affine, Table 1"}
 
