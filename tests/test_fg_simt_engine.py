@@ -106,6 +106,43 @@ def test_sides_of_a_conditional_meet() -> None:
     assert max(observed(kernel(body), "forward")) == 1
 
 
+# ---------------------------------------------------------------- counts
+
+
+def half_of_the_lanes(code: Assembler) -> None:
+    """Lanes below 16 add; the comparison writes no register."""
+    code.op(Op.ISETP, 255, 0, Imm(16), pdst=0, cond=Cond.LT)
+    code.op(Op.IADD, 12, 12, 0, guard=0)
+
+
+@pytest.mark.parametrize(("body", "kind", "unit", "threads", "words"), [
+    (lambda code: code.op(Op.IADD, 12, 12, Imm(5)), "integer", "simple", 32, (1, 1, 32)),
+    (half_of_the_lanes, "integer", "simple", 32 + 16, (3, 1, 16)),
+    (lambda code: code.op(Op.FMIN, 12, 0, 0), "float", "simple", 32, (2, 0, 32)),
+    (lambda code: code.op(Op.FFMA, 12, 0, 0, 0), "float", "fused", 32, (3, 0, 32)),
+    (lambda code: code.op(Op.CVT, 12, 0), "float", "conversion", 32, (1, 0, 32)),
+    (lambda code: code.op(Op.IMUL, 12, 12, 0), "integer", "product", 32, (2, 0, 32)),
+    (lambda code: code.op(Op.IDIV, 12, 0, Imm(3)), "integer", "division", 32, (1, 1, 32)),
+    (lambda code: code.op(Op.FDIV, 12, 0, Imm(3)), "float", "division", 32, (1, 1, 32)),
+    (lambda code: code.load(12, 4), "memory", "access", 32, (2, 0, 32)),
+])
+def test_what_an_operation_counts(
+    body: Callable[[Assembler], None], kind: str, unit: str, threads: int, words: tuple[int, int, int]
+) -> None:
+    """Beyond a kernel without it: the work of its unit; registers and constants that it reads, and words of executing
+    threads."""
+    with_it, without = (once(kernel(each), launch()).counts for each in (body, lambda code: None))
+    more = with_it - without
+    operations = 2 if body is half_of_the_lanes else 1
+    assert (more["registers_read"], more["constants_read"], more["words_written"]) == words
+    units = {name: count for name, count in more.items() if name.endswith(("_operations", "_threads"))}
+    assert units == {"lane_operations": operations, f"{unit}_operations": operations, "lane_threads": threads,
+                     f"{unit}_threads": threads}
+    assert (more["instructions"], more[kind], more["threads"]) == (operations, operations, 32 * operations)
+    kinds = {"integer", "float", "memory", "control"} & more.keys()
+    assert kinds == {kind} and more["fetches"] == operations and more["loads"] == (kind == "memory")
+
+
 # ---------------------------------------------------------------- control processor and memory
 
 
