@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from runs import run
 
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import STRONGEST
@@ -12,6 +13,7 @@ from warploom.cli import main
 from warploom.evaluation import combination
 from warploom.evaluation.combination import NONE, configurations, members, rows
 from warploom.evaluation.figures import Run
+from warploom.evaluation.register_file_energy import register_file
 from warploom.evaluation.storage import storage
 from warploom.evaluation.workloads import traces
 from warploom.golden_model.simulate import simulate
@@ -38,6 +40,44 @@ def test_storage_grows_with_each_mechanism() -> None:
             if other not in members(name):
                 more = next(config for known, config in found.items() if {*members(known)} == {*members(name), other})
                 assert more.area_um2 > one.area_um2
+
+
+@pytest.mark.parametrize(("name", "sram_bits", "flip_flop_bits"), [
+    (NONE, 0, 0),
+    ("affine", 3 * 1024 * 48, 1024),  # three copies of 1,024 values, and their tags
+    ("bypassing", 0, 48 * 12 * 1024 - 4 * 3 * 1024),  # twelve words for each warp instead of three in four collectors
+    ("gating", 4 * 1224 * 40, 0),  # a copy for each register that an instruction names
+    ("coalescing", 0, 1224 * 3),
+    ("coalescing + gating", 4 * 2 * 1224 * 32, 1224 * 3),  # both sides; granules are not known
+])
+def test_storage_by_hand(name: str, sram_bits: int, flip_flop_bits: int) -> None:
+    """What is added to a register file of 1 Mibit and 12 words in collectors. The metadata of 2 groups have 4 banks of
+    153 rows."""
+    found = storage(configurations(FERMI)[name])
+    assert (found.sram_bits, found.flip_flop_bits) == (2**20 + sram_bits, 12 * 1024 + flip_flop_bits)
+    assert found.area_um2 == pytest.approx(0.692 * found.sram_bits + 4.522 * found.flip_flop_bits)
+
+
+def test_what_is_compared() -> None:
+    ran = run(FERMI, ipc=0.7, bank_accesses=5, sub_bank_reads=9, operand_columns=8)
+    assert {name: metric(ran) for name, metric in combination.METRICS.items()} == {
+        "ipc": 0.7, "accesses": 5, "energy": register_file(ran).total}
+
+
+def test_ratios_have_geometric_means_and_an_area() -> None:
+    """The workload that gains a factor of 4 and the one that loses one of 4 gain nothing together."""
+    configs = configurations(FERMI)
+    runs = {name: {NONE: run(FERMI, ipc=1.0, bank_accesses=1, sub_bank_reads=1),
+                   "affine": run(configs["affine"], ipc=ipc, bank_accesses=2, sub_bank_reads=1,
+                                 affine=dict.fromkeys(("compact_reads", "compact_writes", "expanded", "expansions"), 0))}
+            for name, ipc in (("a", 4.0), ("b", 0.25))}
+    before, after = rows(runs, {"both": ["a", "b"]})
+    assert (before.combination, before.group, before.ipc, before.area, before.ipc_per_area) == (NONE, "both", 1, 1, 1)
+    area = (0.692 * (2**20 + 147456) + 4.522 * 13 * 1024) / (0.692 * 2**20 + 4.522 * 12 * 1024)
+    assert (after.combination, after.ipc, after.ipc_expected) == ("affine", pytest.approx(1), pytest.approx(1))
+    assert (after.accesses, after.area, after.ipc_per_area) == pytest.approx((2, area, 1 / area))
+    (first,) = [row for row in rows(runs, {"one": ["a"]}) if row.combination == "affine"]
+    assert (first.ipc, first.workloads) == (pytest.approx(4), 1)
 
 
 @pytest.fixture

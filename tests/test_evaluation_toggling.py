@@ -61,6 +61,14 @@ def test_a_granule_moves_for_one_lane_of_its_group():
     assert (one.moved["whole_cross_lane"], one.moved["whole_in_lane"]) == (8, 32)
 
 
+@pytest.mark.parametrize("bit", range(32))
+def test_a_granule_is_not_zero_for_any_of_its_bits(bit):
+    """In the last lane of a group of four, and in each lane of another group."""
+    assert found([1 << bit], lanes=0b1000).moved["whole_cross_lane"] == 8
+    both = found([1 << bit], lanes=0xF8)
+    assert (both.moved["whole_cross_lane"], both.toggled["whole_cross_lane"]) == (5 * 8, 5)
+
+
 @pytest.mark.parametrize(("coalescing", "gating"), [
     *product((Coalescing.OFF, Coalescing.ON), Gating), (Coalescing.CORF, Gating.OFF)])
 def test_each_configuration_has_a_form(coalescing, gating):
