@@ -20,6 +20,8 @@ from warploom.golden_model.simulate import simulate
 from warploom.golden_model.values import Values
 
 FERMI = SmConfig.preset("fermi")
+NO_EVENTS = dict.fromkeys(("compact_reads", "compact_writes", "expanded", "expansions"), 0)
+"""Of the affine unit."""
 
 
 def test_all_sixteen_are_legal_and_differ() -> None:
@@ -69,7 +71,7 @@ def test_ratios_have_geometric_means_and_an_area() -> None:
     configs = configurations(FERMI)
     runs = {name: {NONE: run(FERMI, ipc=1.0, bank_accesses=1, sub_bank_reads=1),
                    "affine": run(configs["affine"], ipc=ipc, bank_accesses=2, sub_bank_reads=1,
-                                 affine=dict.fromkeys(("compact_reads", "compact_writes", "expanded", "expansions"), 0))}
+                                 affine=NO_EVENTS)}
             for name, ipc in (("a", 4.0), ("b", 0.25))}
     before, after = rows(runs, {"both": ["a", "b"]})
     assert (before.combination, before.group, before.ipc, before.area, before.ipc_per_area) == (NONE, "both", 1, 1, 1)
