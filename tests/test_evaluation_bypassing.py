@@ -71,6 +71,19 @@ def test_control_does_not_count() -> None:
     assert found([move(0), *control, read(0)]).bypassed == windows(1, WINDOWS)
 
 
+def test_a_read_makes_no_other_lanes_valid() -> None:
+    """Half of the lanes are written and read; then all are needed, of which the others must be fetched: the next read
+    finds them."""
+    code, some = [move(0), read(0), read(0), read(0)], [HALF, HALF, 0xFFFFFFFF, 0xFFFFFFFF]
+    assert found(code, some).bypassed == windows(2, WINDOWS)
+
+
+def test_registers_are_those_of_the_kernel_that_accesses_most() -> None:
+    small, large = trace_of([move(0)], registers=32), trace_of([move(0), read(0), read(0)], registers=8)
+    assert [reuse(*traces).registers for traces in ((small, large), (large, small))] == [8, 8]
+    assert reuse(small, large).reads == 2 and reuse(small, large).writes == 2
+
+
 def test_an_instruction_that_no_lane_executes_does_not_count() -> None:
     assert found([move(0), read(5), read(0)], [0xF, 0, 0xF]).bypassed == windows(1, WINDOWS)
 

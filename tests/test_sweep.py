@@ -17,6 +17,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
 from warploom.arch.gpu import GpuConfig
 from warploom.cli import main
+from warploom.evaluation.energy import Costs
 from warploom.evaluation.sweep import Measures, combined, front, listed, measures, point, ranges, storage_bits
 from warploom.synth.report import Report, Row
 
@@ -128,13 +129,25 @@ def test_bits_of_storage() -> None:
     assert added("gating=cross_lane") > 0 and added("affine=abm") > 0 and added("bypass=rfc", "entries=6") > 0
 
 
-def test_bits_of_corf() -> None:
-    """For each of the 63 registers that a warp can name the entry, a number of 8 bits, and four sub-banks; for each of
-    256 entries four sub-banks. The first table has four copies for what an instruction names, and one for each of two
-    write paths."""
-    assert (SMALL.warps, SMALL.banks * SMALL.rows, len(SMALL.write_paths)) == (8, 256, 2)
-    corf = storage_bits(SMALL.with_settings(["coalescing=corf", "layout=wid"])) - storage_bits(SMALL)
-    assert corf == 8 * 63 * ((4 + 2) * 8 + 4) + 256 * 4
+@pytest.mark.parametrize(("settings", "bits"), [
+    (["coalescing=on"], 1224 * 3), (["coalescing=corf", "layout=wid"], 3024 * ((4 + 4) * 10 + 4) + 1024 * 4),
+    (["gating=cross_lane"], 4 * 1224 * 40), (["gating=in_lane"], 4 * 1224 * 32),
+    (["coalescing=on", "gating=cross_lane"], 1224 * 3 + 4 * 2 * 1224 * 32),
+    (["bypass=rfc", "entries=6"], 6 * 48 * 1024),
+])
+def test_bits_of_mechanisms_by_hand(settings: list[str], bits: int) -> None:
+    """A machine with 48 warps, 1,024 registers, and metadata of two groups of 4 banks with 153 rows; CORF has 63
+    registers for each warp, and its rename table a copy for each register of an instruction and each write path."""
+    fermi = SmConfig.preset("fermi")
+    assert storage_bits(fermi.with_settings(settings)) - storage_bits(fermi) == bits
+
+
+def test_energy_is_for_an_instruction() -> None:
+    """One access to a sub-bank for each in one run, one and a half in the other: the mean of both. Without a column an
+    access takes a fifth, the share of its row."""
+    runs = [run(SMALL, ipc=1.0, warp_instructions=count, cycles=20, sub_bank_reads=reads)
+            for count, reads in ((10, 10), (20, 30))]
+    assert measures(runs, None).energy_pj == pytest.approx(1.25 * 0.2 * Costs(SMALL, 0.5).sub_bank)
 
 
 def test_bits_of_tables_in_flip_flops_and_of_the_rename_stage() -> None:
