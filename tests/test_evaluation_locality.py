@@ -7,7 +7,7 @@ import pytest
 from warploom.arch.gpu import GpuConfig
 from warploom.arch.launch import Locality
 from warploom.evaluation import locality
-from warploom.evaluation.figures import Runs
+from warploom.evaluation.figures import Run, Runs
 from warploom.evaluation.simulations import cases, simulate_all
 from warploom.evaluation.workloads import traces
 
@@ -50,6 +50,26 @@ def test_figures_are_those_of_the_runs(runs: dict[str, Runs]) -> None:
     assert found["HAWS, Fig. 6.10"]["locality"][NAME] == pytest.approx(100 * (base.run_cycles / hinted.run_cycles - 1))
     assert found["HAWS, Fig. 6.11"]["locality"][NAME] == pytest.approx(100 * hinted.duplicates / base.duplicates)
     assert set(found["HAWS, Fig. 6.12"]) == {"cta_aware", "mascar", "blocks", "warps", "locality"}
+
+
+def test_loads_for_each_mshr_by_hand(runs: dict[str, Runs]) -> None:
+    """Three MSHRs serve one load and one serves two; with the mechanism one serves one, one two, and two three."""
+    def served(name: str, *loads: int) -> Run:
+        run = runs[NAME][name]
+        return replace(run, memory=replace(locality.memory(run), entries=sum(loads), loads_per_entry=list(loads)))
+
+    by_hand = {**runs[NAME], "lrr": served("lrr", 3, 1), "locality": served("locality", 1, 1, 2)}
+    found = {one.figure.number: one.values for one in locality.measured({NAME: by_hand}, {"all": [NAME]})}
+    assert found["HAWS, Fig. 6.12"]["locality"][NAME] == pytest.approx(100 * (2.25 / 1.25 - 1))
+    assert [locality.loads({NAME: by_hand})[0][place] for place in (1, -1)] == [1.25, 2.25]
+    row = dict(zip(locality.MSHR_COLUMNS, locality.mshrs({NAME: by_hand})[0], strict=True))
+    hinted = locality.memory(runs[NAME]["locality"])
+    assert (row["MSHRs, lrr"], row["MSHRs, locality"]) == (4, 4)
+    assert row["duplicates, %, locality"] == pytest.approx(100 * hinted.duplicates / 4)
+    assert row["cycles that wait for an MSHR, locality"] == sum(hinted.waits["mshr"])
+    idle = {**by_hand, "lrr": served("lrr")}
+    found = {one.figure.number: one.values for one in locality.measured({NAME: idle}, {"all": [NAME]})}
+    assert found["HAWS, Fig. 6.12"]["locality"][NAME] == 0
 
 
 def test_programs_without_duplicates_are_left_out_of_their_figure(runs: dict[str, Runs]) -> None:
