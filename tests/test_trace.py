@@ -89,11 +89,12 @@ def test_instructions(traced: Traced) -> None:
 
 @pytest.mark.sample(4)
 def test_an_instruction_is_one_flow(traced: Traced) -> None:
-    _, _, trace = traced
+    _, statistics, trace = traced
     flows: dict[int, dict[str, object]] = {}
     for each in trace.slices:
         if each.flow is not None:
             flows.setdefault(each.flow, {})[each.track.split("/")[1]] = each
+    assert len(flows) == statistics.datapath_instructions
     for found in flows.values():
         warp, collector, pipe = found.pop("warps"), found.pop("collectors"), found.popitem()[1]
         assert not found
