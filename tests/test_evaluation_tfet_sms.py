@@ -26,6 +26,15 @@ def test_row_of_samples() -> None:
     assert named["spread, %"] == pytest.approx(18.5) and named["unbalanced, %"] == 50
 
 
+def test_at_the_limits_of_tuba_samples_are_balanced() -> None:
+    """It lowers below 15 %, and raises above 40 %."""
+    found = BySm(100, 250.0, 40.0, (0, 0), (0, 0), ((15.0, 41.0), (14.0, 40.0)))
+    named = dict(zip(tfet_sms.COLUMNS, found.row("one", "mem_ra"), strict=True))
+    assert named["unbalanced, %"] == 0 and named["served, %"] is None
+    none = dict(zip(tfet_sms.COLUMNS, BySm(1, 0.0, 0.0, (1,), (1,), ()).row("one", "mem_ra"), strict=True))
+    assert none["unbalanced, %"] is none["spread, %"] is none["free rows, %"] is None and none["served, %"] == 100
+
+
 def test_counts_of_a_run() -> None:
     """By SM, of which two get blocks of most launches; the cached text has all."""
     case = Case("bfs_levels", "tiny", "mem_ra", MACHINES["mem_ra"])
@@ -55,6 +64,10 @@ def test_waiting_is_a_share_of_the_cycles_of_all_schedulers() -> None:
         case = Case("laplace3d", "tiny", "baseline", machine)
         found = tfet_sms.measured(case)
         launches = annotated("laplace3d", "tiny", machine)
-        each = [sm for launch in launches for sm in simulate_gpu(machine, launch).sms]
+        runs = [simulate_gpu(machine, launch) for launch in launches]
+        each = [sm for run in runs for sm in run.sms]
         cycles = sum(-(-sm.cycles // machine.sm.front_end_interval) for sm in each) * machine.sm.schedulers
+        memory = [run.statistics for run in runs]
+        assert found.cycles == sum(one.run_cycles for one in memory)
+        assert found.latency == sum(sum(one.mshr_cycles) for one in memory) / sum(one.entries for one in memory)
         assert found.waiting == pytest.approx(100 * sum(sm.stalls["memory"] for sm in each) / cycles)
