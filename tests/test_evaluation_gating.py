@@ -1,5 +1,6 @@
 """The evaluation of gating: counts in traces, energies by hand, figures, and the command."""
 
+import dataclasses
 
 import numpy as np
 import pytest
@@ -53,6 +54,14 @@ def test_threads_are_counted_where_instructions_enter_the_datapath():
     assert (found.reading, found.zero_operand) == (4 + 1, 4 + 1)  # the move reads nothing; both others find R1 zero
     assert found.operands == [4 + 1, 0, 1, 0, 0]  # R1 of the addition once; R1 and R2 of the store
     assert found.results == [32, 0, 4, 0, 0]
+
+
+def test_a_barrier_with_a_result_enters_the_datapath():
+    of_move = trace([0xFFFFFFFF, 0, 0, 0, 0], [7, 0])
+    counting = Instruction(op=Op.BARRED, dst=1)
+    found = values(dataclasses.replace(of_move, program=dataclasses.replace(
+        of_move.program, instructions=(counting, *CODE[1:]))))
+    assert (found.writing, found.silent, found.results) == (32, 0, [0, 32, 0, 0, 0])
 
 
 def test_an_instruction_that_no_lane_executes_does_not_count():
