@@ -25,8 +25,9 @@ class Key(NamedTuple):
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """A pattern of the paths that it includes: its own and all below it."""
-        names = re.escape(self.path).replace(r"\*", r"[^\[]+?")
+        """A pattern of the paths that it includes: its own and all below it. A name may have brackets around something;
+        empty ones are those of a list."""
+        names = re.escape(self.path).replace(r"\*", r"(?:[^\[]|\[[^\]]+\])+?")
         return re.compile(rf"{names}(?P<below>|[.\[].*)")
 
 
