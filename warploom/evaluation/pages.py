@@ -88,9 +88,14 @@ def made_with(experiment: str) -> str:
     kind = "GPU" if "sm" in machine else "Preset"
     blocks = f", {found['blocks']} blocks of each launch" if found.get("blocks") else ""
     size = f", {found['size']} size" if "size" in found else ""
+    return f"{kind} `{machine['name']}`{size}{blocks}, {version(experiment)}.{averaged}\n"
+
+
+def version(experiment: str) -> str:
+    """The commit that a result is of and, if others have counted, theirs."""
+    found = document(experiment)
     simulated = " and ".join(f"`{commit[:12]}`" for commit in found.get("simulated", ()) if commit != found["commit"])
-    counted = f", counts of commit {simulated}" if simulated else ""
-    return f"{kind} `{machine['name']}`{size}{blocks}, commit `{found['commit'][:12]}`{counted}.{averaged}\n"
+    return f"commit `{found['commit'][:12]}`{f', counts of commit {simulated}' if simulated else ''}"
 
 
 def averages(rows: Sequence[tuple[str, str, Sequence[Quantity]]]) -> str:
