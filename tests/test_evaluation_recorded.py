@@ -10,6 +10,7 @@ import pytest
 from warploom import results
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
+from warploom.arch.gpu import GpuConfig
 from warploom.cli import main
 from warploom.evaluation import charts, recorded, simulations
 from warploom.evaluation.recorded import Recorded, Simulations
@@ -66,6 +67,19 @@ def test_a_machine_with_a_new_field_is_the_same(record: Path, monkeypatch: pytes
     edited(record, lambda machine: machine.pop("turnaround"))
     found, missing = simulated_from(record, monkeypatch)
     assert not missing and found.commits(CASES) == {"old"}
+
+
+def test_a_machine_that_sets_a_new_field_is_another(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One run would stand for all machines that an experiment compares in the field."""
+    edited(record, lambda machine: machine.pop("gating"))
+    assert simulated_from(record, monkeypatch)[1] == CASES[1:]
+
+
+def test_a_gpu_is_not_its_sm(record: Path) -> None:
+    gpu = GpuConfig.preset("fermi")
+    on_sm, on_gpu = (Case("vector_add", "tiny", "fermi", machine) for machine in (gpu.sm, gpu))
+    recorded.write(record, {on_sm: recorded.read(record, CASES)[CASES[0]]})
+    assert [*recorded.read(record, [on_sm, on_gpu])] == [on_sm]
 
 
 def test_another_machine_is_simulated(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:

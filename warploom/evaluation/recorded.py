@@ -2,22 +2,29 @@
 
 A recorded run stands for the same case in another version of Warploom, too, whatever that would simulate: so figures
 that only follow from counts, such as energies, can be made anew in seconds. A machine is the same if it has the same
-value in every recorded field; it may have further ones. Each run has the commit that simulated it.
+value in every recorded field, and the default value in newer ones. Each run has the commit that simulated it.
 """
 
 import json
 import lzma
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from warploom import report
+from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError, WarploomError
+from warploom.arch.gpu import GpuConfig
+from warploom.arch.pipes import PipeConfig
 from warploom.evaluation.figures import Run
 from warploom.evaluation.repeating import values
 from warploom.evaluation.simulations import Case, Results, from_json, results, to_json
 from warploom.files import write_whole
 from warploom.origin import commit
+
+DEFAULTS = {field.name: str(field.default) for kind in (GpuConfig, SmConfig, PipeConfig) for field in fields(kind)}
+"""The fields of machines and of pipes, with their default values in the format of a setting."""
 
 
 class Recorded(NamedTuple):
@@ -70,14 +77,21 @@ def read(path: Path, wanted: Iterable[Case]) -> dict[Case, Recorded]:
         found = json.loads(lzma.decompress(path.read_bytes()))
         alike: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
         for one in found:
-            alike.setdefault((one["workload"], one["size"], one["blocks"]), []).append(one)
+            of_gpu = one["run"]["memory"] is not None
+            alike.setdefault((one["workload"], one["size"], one["blocks"], of_gpu), []).append(one)
         recorded = {}
         for case in wanted:
-            machine = values(case.config).items()
-            for one in alike.get((case.workload, case.size, case.blocks), ()):
-                if one["machine"].items() <= machine:
+            machine = values(case.config)
+            for one in alike.get((case.workload, case.size, case.blocks, isinstance(case.config, GpuConfig)), ()):
+                if _is_same(machine, one["machine"]):
                     recorded[case] = Recorded(from_json(case.config, one["run"]), one["commit"])
     except (OSError, lzma.LZMAError, ValueError, RecursionError, AttributeError, TypeError, KeyError) as error:
         raise ToolError(f"{path}: no record of simulations ({error}); make one with warploom evaluate --record"
                         ) from None
     return recorded
+
+
+def _is_same(machine: Mapping[str, str], known: Mapping[str, str]) -> bool:
+    """Whether a machine is a recorded one; fields of a pipe begin with its name."""
+    return known.items() <= machine.items() and all(
+        machine[name] == DEFAULTS.get(name.rpartition(".")[2]) for name in machine.keys() - known.keys())
