@@ -5,8 +5,6 @@ A recording has, for each case, the statistics of the run and a checksum of ever
 needs no recording: lockstep compares it with the model, field by field.
 """
 
-import json
-import lzma
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import lru_cache
@@ -16,11 +14,10 @@ from zlib import crc32
 
 import numpy as np
 
-from warploom import points
+from warploom import points, records
 from warploom.arch.config import SmConfig
-from warploom.arch.errors import ConfigError, ToolError, WarploomError
+from warploom.arch.errors import ConfigError, WarploomError
 from warploom.arch.mechanisms import MECHANISMS, OFF
-from warploom.files import write_whole
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import collect
 from warploom.kernels.library import kernel, kernels
@@ -120,7 +117,7 @@ def record(config: SmConfig, path: Path, say: Callable[[str], None]) -> dict[str
         found[name] = measured
         say(f"{name}: {measured['cycles']} cycles")
     found = {name: found[name] for name in recorded_cases(config)}  # whatever ended first
-    write_whole(path, lzma.compress(json.dumps(found, separators=(",", ":")).encode(), preset=9))
+    records.write(path, found)
     return found
 
 
@@ -151,12 +148,12 @@ def difference(wanted: Run | None, measured: Run) -> str | None:
 
 def read(path: Path) -> dict[str, Run]:
     """A recording. Raises `ToolError` if the file is not one."""
-    try:
-        found: dict[str, Run] = json.loads(lzma.decompress(path.read_bytes()))
-        for measured in found.values():
-            measured["probe"].keys()  # what has none is no recording
-    except (OSError, lzma.LZMAError, ValueError, RecursionError, AttributeError, TypeError, KeyError) as error:
-        raise ToolError(f"{path}: not a recording ({error}); make one with warploom regress --record") from None
+    return records.read(path, _checked, "a recording", "regress")
+
+
+def _checked(found: dict[str, Run]) -> dict[str, Run]:
+    for measured in found.values():
+        measured["probe"].keys()  # what has none is no recording
     return found
 
 

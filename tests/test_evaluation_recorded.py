@@ -94,7 +94,7 @@ def test_what_is_no_record(content: bytes | None, tmp_path: Path) -> None:
     path = tmp_path / "a"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(ToolError, match="no record of simulations"):
+    with pytest.raises(ToolError, match="not a record of simulations"):
         recorded.read(path, CASES)
 
 

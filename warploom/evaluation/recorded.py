@@ -5,22 +5,20 @@ that only follow from counts, such as energies, can be made anew in seconds. A m
 value in every recorded field, and the default value in newer ones. Each run has the commit that simulated it.
 """
 
-import json
-import lzma
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from warploom import report
+from warploom import records, report
 from warploom.arch.config import SmConfig
-from warploom.arch.errors import ToolError, WarploomError
+from warploom.arch.errors import WarploomError
 from warploom.arch.gpu import GpuConfig
 from warploom.arch.pipes import PipeConfig
 from warploom.evaluation.figures import Run
 from warploom.evaluation.repeating import values
 from warploom.evaluation.simulations import Case, Results, from_json, results, to_json
-from warploom.files import write_whole
 from warploom.origin import commit
 
 DEFAULTS = {field.name: str(field.default) for kind in (GpuConfig, SmConfig, PipeConfig) for field in fields(kind)}
@@ -65,29 +63,28 @@ class Simulations:
 
 
 def write(path: Path, recorded: Mapping[Case, Recorded]) -> None:
-    """Write a record, compressed. Raises `OSError`."""
-    found = [{"workload": case.workload, "size": case.size, "blocks": case.blocks, "commit": commit,
-              "machine": values(case.config), "run": to_json(run)} for case, (run, commit) in recorded.items()]
-    write_whole(path, lzma.compress(json.dumps(found, separators=(",", ":")).encode(), preset=9))
+    """Write a record. Raises `OSError`."""
+    records.write(path, [
+        {"workload": case.workload, "size": case.size, "blocks": case.blocks, "commit": commit,
+         "machine": values(case.config), "run": to_json(run)} for case, (run, commit) in recorded.items()])
 
 
 def read(path: Path, wanted: Iterable[Case]) -> dict[Case, Recorded]:
     """Those of the wanted cases that a record has. Raises `ToolError` if the file is none."""
-    try:
-        found = json.loads(lzma.decompress(path.read_bytes()))
-        alike: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-        for one in found:
-            of_gpu = one["run"]["memory"] is not None
-            alike.setdefault((one["workload"], one["size"], one["blocks"], of_gpu), []).append(one)
-        recorded = {}
-        for case in wanted:
-            machine = values(case.config)
-            for one in alike.get((case.workload, case.size, case.blocks, isinstance(case.config, GpuConfig)), ()):
-                if _is_same(machine, one["machine"]):
-                    recorded[case] = Recorded(from_json(case.config, one["run"]), one["commit"])
-    except (OSError, lzma.LZMAError, ValueError, RecursionError, AttributeError, TypeError, KeyError) as error:
-        raise ToolError(f"{path}: no record of simulations ({error}); make one with warploom evaluate --record"
-                        ) from None
+    return records.read(path, partial(_known, wanted), "a record of simulations", "evaluate")
+
+
+def _known(wanted: Iterable[Case], found: Iterable[Mapping[str, Any]]) -> dict[Case, Recorded]:
+    alike: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for one in found:
+        of_gpu = one["run"]["memory"] is not None
+        alike.setdefault((one["workload"], one["size"], one["blocks"], of_gpu), []).append(one)
+    recorded = {}
+    for case in wanted:
+        machine = values(case.config)
+        for one in alike.get((case.workload, case.size, case.blocks, isinstance(case.config, GpuConfig)), ()):
+            if _is_same(machine, one["machine"]):
+                recorded[case] = Recorded(from_json(case.config, one["run"]), one["commit"])
     return recorded
 
 
