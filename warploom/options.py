@@ -324,7 +324,7 @@ def _add_evaluate(verbs: _Verbs) -> None:
                           help="simulate on the cluster of this Dask scheduler (default: on this machine)")
     evaluate.add_argument("--record", type=_file, metavar="FILE",
                           help="record all simulations: JSON, compressed with xz (docs/evaluation.md)")
-    evaluate.add_argument("--from", type=Path, metavar="FILE", dest="source",
+    evaluate.add_argument("--from", type=_file, metavar="FILE", dest="source",
                           help="take the simulations that this record has from there, whatever version made them")
     evaluate.add_argument("--out", type=_folder, metavar="DIR",
                           help="folder of the charts (default: build/evaluation/SIZE)")
