@@ -58,8 +58,8 @@ def _module(kernel: Kernel, variables: dict[str, Variable]) -> tuple[ModuleVaria
 
 
 def _place(kernel: Kernel, variables: dict[str, Variable], start: int) -> int:
-    """Give the variables of one space consecutive aligned bases from `start`. Returns the end of the word behind which
-    there are none: libcu++ accesses the word around a variable of 8 or 16 bits."""
+    """Give the variables of one space consecutive aligned bases from `start`. Returns their end, rounded up to a whole
+    word: libcu++ accesses the word around a variable of 8 or 16 bits."""
     end = start
     for name, variable in variables.items():
         kernel.base[name] = -(-end // variable.alignment) * variable.alignment

@@ -44,7 +44,7 @@ class Simulations:
         """At least the results of these cases; progress is shown. Raises `ToolError` if the source is no record, and
         what `results` does."""
         new = [case for case in dict.fromkeys(wanted) if case not in self._results]
-        for case, recorded in (read(self._source, new) if self._source else {}).items():
+        for case, recorded in (read(self._source, new) if self._source and new else {}).items():
             self._results[case], self._commits[case] = recorded
         missing = [case for case in new if case not in self._results]
         with report.counting("simulating", len(missing)) as done:
