@@ -260,6 +260,8 @@ def test_sixteen_machines_have_tiny_inputs_unless_others_are_wanted(options, siz
     (["placement", "--workloads", "bfs"], "its threads are the kernels"),
     (["hardware", "--workloads", "bfs"], "it runs none"),
     (["gating", "--gpu", "k20x"], "the machine is one SM: name it with --preset"),
+    (["placement", "--record", "a.json.xz"], "evaluate placement: --record must be left out: nothing is simulated"),
+    (["hardware", "--from", "a.json.xz"], "--from must be left out"),
 ])
 def test_what_cannot_be_asked_for(arguments, line, folder, capsys):
     assert main(["evaluate", *arguments]) == 1

@@ -20,6 +20,9 @@ FOLDER = Path("build") / "evaluation"
 def main(options: argparse.Namespace) -> Body:
     """Run one experiment; or several, as one matrix of workloads and configurations."""
     names, simulations = _names(options), Simulations(options.source)
+    for option, path in (("--record", options.record), ("--from", options.source)):
+        if path is not None and not any(EXPERIMENTS[name].configurations for name in names):
+            raise ConfigError(f"evaluate {' '.join(names)}: {option} must be left out: nothing is simulated")
     body = _several(names, options, simulations) if len(names) > 1 else _one(names[0], options, simulations)
     if options.record is not None:
         write_record(options.record, simulations.recorded)
