@@ -3,23 +3,29 @@ settings, and a covering array, in which each value of a setting meets each valu
 """
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import product
 from typing import Any
 
 from warploom.arch.config import SmConfig
-from warploom.arch.covering import Pair, covering, pairs
+from warploom.arch.covering import Pair, Setting, covering, pairs
 from warploom.arch.errors import ConfigError
-from warploom.arch.mechanisms import MECHANISMS, STRONGEST, SWITCHES
+from warploom.arch.mechanisms import MECHANISMS, STRONGEST, SWITCHES, ReadArbiter, WindowDelay
 
 _MODEL_ONLY = {(found.field, value) for mechanism in MECHANISMS for found in mechanism.model_only
                for value in found.values}
+
+_EXCLUDED = {frozenset(((conflict.field, value), (conflict.other, other))) for mechanism in MECHANISMS
+             for conflict in mechanism.conflicts for value in conflict.values for other in conflict.others}
+"""Pairs of settings that no machine can have."""
 
 AXES: dict[str, tuple[Any, ...]] = {
     **{name: tuple(value for value in type(switch.default) if (name, value) not in _MODEL_ONLY)
        for name, switch in SWITCHES.items()},
     "issue_per_warp": (1, 2),
+    "read_arbiter": tuple(ReadArbiter),
+    "window_delay": (WindowDelay.OFF, WindowDelay.ON),  # the default is one of them
 }
 """Fields of the covering array, each with its values that have hardware."""
 
@@ -47,11 +53,19 @@ def covering_array(machine: SmConfig) -> tuple[SmConfig, ...]:
 
 def _legal(machine: SmConfig) -> Iterator[tuple[SmConfig, frozenset[Pair]]]:
     """All legal configurations over `axes`, each with its pairs."""
-    fields = axes(machine)
-    for values in product(*fields.values()):
-        row = dict(zip(fields, values, strict=True))
+    for row in _agreeing(axes(machine)):
+        settings: dict[str, Any] = dict(row)
         try:
-            config = dataclasses.replace(machine, **row)
+            config = dataclasses.replace(machine, **settings)
         except ConfigError:
             continue
-        yield config, pairs(row.items())
+        yield config, pairs(row)
+
+
+def _agreeing(fields: Mapping[str, tuple[Any, ...]]) -> list[tuple[Setting, ...]]:
+    """All settings of these fields without an excluded pair: far fewer than their product."""
+    rows: list[tuple[Setting, ...]] = [()]
+    for name, values in fields.items():
+        rows = [(*row, (name, value)) for row in rows for value in values
+                if not any(frozenset((setting, (name, value))) in _EXCLUDED for setting in row)]
+    return rows
