@@ -23,7 +23,7 @@ from warploom.tb import lockstep
 from warploom.verbs.run import run_rtl
 
 WARPLOOM = [sys.executable, "-m", "warploom.cli"]
-VERBS = ["kernels", "presets", "config", "run", "trace", "annotate", "compile", "verilog", "synth", "regress",
+VERBS = ["kernels", "presets", "config", "run", "trace", "annotate", "energy", "compile", "verilog", "synth", "regress",
          "evaluate", "sweep", "bench", "demo", "cache"]
 
 

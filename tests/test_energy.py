@@ -16,7 +16,6 @@ from warploom.evaluation import (
     affine_energy,
     bypassing,
     coalescing,
-    coalescing_energy,
     gating,
     pages,
     sensitivity,
@@ -198,32 +197,32 @@ def test_the_mask_buffer_is_looked_up_for_each_operand_and_result_and_changed_fo
     by_write = dataclasses.replace(COALESCING, alignment=Alignment.WRITE)
     for config, bits in ((COALESCING, 3), (by_write, 4)):
         assert mask_buffer(config) == (1024, bits)
-        found = coalescing_energy.added(run(config, **OPERANDS), costs(config))["encodings"]
+        found = register_file(run(config, **OPERANDS)).added["encodings"]
         assert found == pytest.approx(3 * costs().table_read(1024, bits) + bits * costs().flip_flop)
 
 
 def test_an_issue_port_looks_up_in_its_own_mask_buffer():
     fermi = dataclasses.replace(SmConfig.preset("fermi"), coalescing=Coalescing.ON)
     words, bits = mask_buffer(fermi)
-    found = coalescing_energy.added(run(fermi, operands=[0, 1, 0, 0]), costs(fermi))["encodings"]
+    found = register_file(run(fermi, operands=[0, 1, 0, 0])).added["encodings"]
     assert found == pytest.approx(costs().table_read(words // 2, bits))
 
 
 def test_corf_has_a_table_in_flip_flops_and_one_in_sram():
-    found = coalescing_energy.added(run(CORF, **OPERANDS), costs(CORF))["encodings"]
+    found = register_file(run(CORF, **OPERANDS)).added["encodings"]
     part = Macro(3024 // 4, 10).energy_pj
     assert found == pytest.approx(3 * (costs().table_read(3024, 4) + part) + 4 * costs().flip_flop + 6 * part)
     fermi = coalescing.configurations(SmConfig.preset("fermi"))["wid_corf"]
-    found = coalescing_energy.added(run(fermi, operands=[0, 1, 0, 0]), costs(fermi))["encodings"]
+    found = register_file(run(fermi, operands=[0, 1, 0, 0])).added["encodings"]
     assert found == pytest.approx(costs().table_read(3024 // 2, 4) + part)
 
 
 def test_coalescing_logic_is_passed_by_operands_and_results_and_the_arbiter_works_every_cycle():
     known = FIGURES["logic"]["coalescing"]
-    found = coalescing_energy.added(run(COALESCING, **OPERANDS, cycles=7), costs(COALESCING))["coalescing logic"]
+    found = register_file(run(COALESCING, **OPERANDS, cycles=7)).added["coalescing logic"]
     assert found == pytest.approx(costs().logic(2 * known["operand"] + known["result"] + 7 * known["arbiter"]))
     corf = FIGURES["logic"]["corf"]
-    found = coalescing_energy.added(run(CORF, **OPERANDS, cycles=7), costs(CORF))["coalescing logic"]
+    found = register_file(run(CORF, **OPERANDS, cycles=7)).added["coalescing logic"]
     assert found == pytest.approx(costs().logic(3 * corf["shifter"] + corf["allocator"]))
 
 
@@ -232,7 +231,7 @@ def test_what_happens_in_every_cycle_happens_in_every_sm():
     gpu = GpuConfig.preset("fermi").with_settings(["coalescing=on", "sms=3"])
     one, three = run(gpu.sm, **OPERANDS, cycles=7), dataclasses.replace(run(gpu.sm, **OPERANDS, cycles=7), machine=gpu)
     arbiter = costs().logic(FIGURES["logic"]["coalescing"]["arbiter"] * gpu.sm.banks * gpu.sm.collectors / 16)
-    added = [coalescing_energy.added(each, costs(gpu.sm))["coalescing logic"] for each in (one, three)]
+    added = [register_file(each).added["coalescing logic"] for each in (one, three)]
     assert added[1] - added[0] == pytest.approx((3 - 1) * 7 * arbiter)
     assumed = dataclasses.replace(ASSUMED, ungated_clock=1.0)
     clock = [register_file(each, assumed=assumed).clock for each in (one, three)]
@@ -256,7 +255,7 @@ def test_what_does_not_enter_the_datapath_passes_nothing_there():
 
 
 def test_compact_registers_are_sram_with_three_copies_and_tags():
-    found = affine_energy.added(run(AFFINE, **OPERANDS, affine=COMPACT), costs(AFFINE))
+    found = register_file(run(AFFINE, **OPERANDS, affine=COMPACT)).added
     entries = AFFINE.affine_entries
     expected = (5 + 3 * 2) * Macro(entries, 48).energy_pj + costs().table_read(entries, 1)
     assert found["compact registers"] == pytest.approx(expected)

@@ -148,6 +148,11 @@ def _add_views(verbs: _Verbs) -> None:
     _add_kernel(annotate)
     annotate.add_argument("--cuda", action="store_true", help="lines of CUDA; the PTX must be made by nvcc -lineinfo")
 
+    energy = _verb(verbs, "energy", "the dynamic energy that a run takes in the register file, by event",
+                   "warploom energy gaussian --size tiny\n"
+                   "warploom energy gaussian --size tiny --set coalescing=on --json energy.json")
+    _add_kernel(energy)
+
 
 def _add_compile(verbs: _Verbs) -> None:
     compile_ = _verb(verbs, "compile", "show the machine code of a PTX file",

@@ -7,24 +7,27 @@
 An attempt takes as much as lanes of the same area; the datapath's lanes then have less to do.
 """
 
+from collections.abc import Iterator
+
 from warploom.arch.config import SmConfig
 from warploom.evaluation.assumptions import ASSUMED, FIGURES, Assumptions
-from warploom.evaluation.energy import Costs
+from warploom.evaluation.energy import Costs, Spent
 from warploom.evaluation.figures import Run
 from warploom.evaluation.metrics import saved
 from warploom.evaluation.overhead import SOURCES, affine_register_file
 
 
-def added(run: Run, costs: Costs) -> dict[str, float]:
-    """The energy by part, pJ."""
+def spent(run: Run, costs: Costs) -> Iterator[Spent]:
+    """What compact registers and expansion add."""
     config, counts = run.config, run.statistics.counted["affine"]
     rows, bits = affine_register_file(config)
     rows //= config.schedulers
     read = costs.sram(rows, bits)
     named = sum(run.statistics.source_widths) + sum(run.statistics.destination_widths)
-    values = (counts["compact_reads"] + SOURCES * counts["compact_writes"]) * read
-    return {"compact registers": values + named * costs.table_read(rows, 1),
-            "expansion": costs.logic(counts["expanded"] * FIGURES["logic"]["affine"]["operand"])}
+    yield Spent("compact registers", "a value is read", counts["compact_reads"], read)
+    yield Spent("compact registers", "all copies of a value change", counts["compact_writes"], SOURCES * read)
+    yield Spent("compact registers", "a tag is looked up", named, costs.table_read(rows, 1))
+    yield Spent("expansion", "an operand", counts["expanded"], costs.logic(FIGURES["logic"]["affine"]["operand"]))
 
 
 def table_bits(config: SmConfig) -> int:

@@ -9,11 +9,12 @@
 """
 
 import math
+from collections.abc import Iterator
 
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Coalescing
 from warploom.evaluation.assumptions import FIGURES
-from warploom.evaluation.energy import Costs
+from warploom.evaluation.energy import Costs, Spent
 from warploom.evaluation.figures import Run
 from warploom.evaluation.named import Named, named
 from warploom.evaluation.overhead import allocation_table, free_map, mask_buffer, rename_table, rename_table_copies
@@ -22,12 +23,14 @@ ARBITER_INPUTS = 16
 """Banks times collectors of the arbiter that was synthesised."""
 
 
-def added(run: Run, costs: Costs) -> dict[str, float]:
-    """The energy by part, pJ."""
+def spent(run: Run, costs: Costs) -> Iterator[Spent]:
+    """What encodings and logic add."""
     registers = named(run)
-    read, changed = _encoding(costs)
-    return {"encodings": (registers.operands + registers.results) * read + registers.written * changed,
-            "coalescing logic": costs.logic(_passed(run, registers))}
+    read, change = _encoding(costs)
+    yield Spent("encodings", "an encoding is looked up", registers.operands + registers.results, read)
+    yield Spent("encodings", "an encoding changes", registers.written, change)
+    for event, number, um2 in _passed(run, registers):
+        yield Spent("coalescing logic", event, number, costs.logic(um2))
 
 
 def table_bits(config: SmConfig) -> int:
@@ -54,14 +57,15 @@ def _encoding(costs: Costs) -> tuple[float, float]:
     return read + part, write + rename_table_copies(config) * part
 
 
-def _passed(run: Run, registers: Named) -> float:
-    """The area of all logic that is passed, µm²."""
+def _passed(run: Run, registers: Named) -> Iterator[tuple[str, int, float]]:
+    """What passes logic, its number, and the area of the logic, µm²."""
     known, config = FIGURES["logic"], run.config
     if config.coalescing is not Coalescing.ON:
         corf = known["corf"]
-        shifted = registers.operands + registers.results
-        return float(shifted * corf["shifter"] + registers.results * corf["allocator"])
+        yield "a register is shifted", registers.operands + registers.results, corf["shifter"]
+        yield "a result gets its place", registers.results, corf["allocator"]
+        return
     ours = known["coalescing"]
-    arbiter = ours["arbiter"] * config.banks * config.collectors / ARBITER_INPUTS
-    passed = registers.fetched * ours["operand"] + registers.latched * ours["result"]
-    return float(passed + run.sm_cycles * arbiter)
+    yield "an operand is expanded", registers.fetched, ours["operand"]
+    yield "the width of a result is found", registers.latched, ours["result"]
+    yield "a cycle of the arbiter", run.sm_cycles, ours["arbiter"] * config.banks * config.collectors / ARBITER_INPUTS

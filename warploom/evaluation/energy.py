@@ -16,10 +16,11 @@ the clock tree; and, unless it is assumed, the clock of flip-flops that load not
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.evaluation.assumptions import ASSUMED, FIGURES, Assumptions
@@ -111,6 +112,29 @@ class Costs:
     def table_read(self, words: int, width: int) -> float:
         """A look-up in a table in flip-flops, which is read by address."""
         return self.assumed.tables * self.logic(words * width * FIGURES["multiplexer"]["area_um2"])
+
+
+class Spent(NamedTuple):
+    """What events of one kind take in a run: their part of the register file's energy, what they are, their number, and
+    the energy of each in pJ."""
+
+    part: str
+    event: str
+    number: float
+    each: float
+
+    @property
+    def energy(self) -> float:
+        """Of all of them, pJ."""
+        return self.number * self.each
+
+
+def by_part(spent: Iterable[Spent]) -> dict[str, float]:
+    """The energy of each part, pJ."""
+    found: dict[str, float] = {}
+    for one in spent:
+        found[one.part] = found.get(one.part, 0.0) + one.energy
+    return found
 
 
 def collector_words(config: SmConfig) -> int:

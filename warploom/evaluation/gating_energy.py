@@ -12,11 +12,12 @@
 Decoding of column enables is not included.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from warploom.arch.interfaces import width, zero_fields
 from warploom.evaluation.assumptions import FIGURES
-from warploom.evaluation.energy import SUB_BANK_COLUMNS, Costs
+from warploom.evaluation.energy import SUB_BANK_COLUMNS, Costs, Spent
 from warploom.evaluation.figures import Run
 from warploom.evaluation.named import named
 from warploom.evaluation.overhead import NAMED_REGISTERS, read_ports, zero_buffer
@@ -56,25 +57,30 @@ WHOLE = Organisation(read=1.0)
 
 def accesses(counts: Statistics, columns: Organisation, row_share: float) -> float:
     """The number of accesses to whole sub-banks that take as much as those of a run."""
-    read, write = (row_share if share is None else share for share in (columns.read, columns.write))
-    return (_whole(columns, read, counts.sub_bank_reads, counts.column_reads)
-            + _whole(columns, write, counts.sub_bank_writes, counts.column_writes))
+    return sum(one.energy for one in macros(counts, columns, row_share, 1.0))
 
 
-def _whole(columns: Organisation, row: float, sub_banks: int, enabled: int) -> float:
-    return row * (enabled if columns.repeated else sub_banks) + (1 - row) * enabled / SUB_BANK_COLUMNS
+def macros(counts: Statistics, columns: Organisation, row_share: float, sub_bank: float) -> Iterator[Spent]:
+    """What accesses take if one to a whole sub-bank takes `sub_bank`, pJ."""
+    for access, share, sub_banks, enabled in (
+        ("read", columns.read, counts.sub_bank_reads, counts.column_reads),
+        ("write", columns.write, counts.sub_bank_writes, counts.column_writes),
+    ):
+        row = row_share if share is None else share
+        yield Spent("macros", f"row of a {access}", enabled if columns.repeated else sub_banks, row * sub_bank)
+        yield Spent("macros", f"column of a {access}", enabled, (1 - row) / SUB_BANK_COLUMNS * sub_bank)
 
 
-def added(run: Run, costs: Costs) -> dict[str, float]:
-    """The energy that zero masks add, by part, pJ."""
+def spent(run: Run, costs: Costs) -> Iterator[Spent]:
+    """What zero masks add."""
     config, counts = run.config, run.statistics
     registers = named(run)
     passed = FIGURES["logic"]["gating"][config.gating]["off" if not config.has_sides else "on"]
     entries = 2 * NAMED_REGISTERS * counts.datapath_instructions + TRAVEL * registers.results
-    looked_up = registers.operands + registers.results + read_ports(config) * registers.written
-    spent = (
-        looked_up * costs.sram(*zero_buffer(config)),
-        costs.logic(registers.fetched * passed["operand"] + registers.latched * passed["result"]),
-        width(zero_fields(config)) * entries * costs.flip_flop,
-    )
-    return dict(zip(PARTS, spent, strict=True))
+    buffer, switches, fields = PARTS
+    access = costs.sram(*zero_buffer(config))
+    yield Spent(buffer, "an entry is looked up", registers.operands + registers.results, access)
+    yield Spent(buffer, "all copies of an entry change", registers.written, read_ports(config) * access)
+    yield Spent(switches, "an operand", registers.fetched, costs.logic(passed["operand"]))
+    yield Spent(switches, "a result", registers.latched, costs.logic(passed["result"]))
+    yield Spent(fields, "an entry is stored on its way", entries, width(zero_fields(config)) * costs.flip_flop)

@@ -13,7 +13,7 @@ For the whole GPU the register file has its share of dynamic power in the baseli
 same, because it does the same work, or is proportional to time, like that of clocks.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
@@ -21,7 +21,7 @@ from typing import Any
 from warploom.arch.mechanisms import Bypass, Coalescing, Gating
 from warploom.evaluation import affine_energy, coalescing_energy, gating_energy, renaming_energy, windows_energy
 from warploom.evaluation.assumptions import ASSUMED, Assumptions
-from warploom.evaluation.energy import COLUMN_BITS, SUB_BANK_COLUMNS, Costs
+from warploom.evaluation.energy import COLUMN_BITS, SUB_BANK_COLUMNS, Costs, Spent, by_part
 from warploom.evaluation.figures import Run, Runs
 from warploom.evaluation.gating_energy import SHARED, WHOLE, Organisation
 from warploom.evaluation.metrics import saved, share
@@ -57,42 +57,50 @@ class Parts:
 
 def register_file(run: Run, organisation: Organisation = SHARED, assumed: Assumptions = ASSUMED) -> Parts:
     """Dynamic energy of the register file in one run."""
-    counts, config, costs = run.statistics, run.config, Costs.of(run, assumed)
+    found = by_part(spent(run, organisation, assumed))
+    return Parts(**{part: found.pop(part) for part in OWN}, added=found)
+
+
+def spent(run: Run, organisation: Organisation = SHARED, assumed: Assumptions = ASSUMED) -> Iterator[Spent]:
+    """What all events of the register file take in one run."""
+    config, costs = run.config, Costs.of(run, assumed)
     columns = organisation if config.gating is not Gating.OFF else SHARED
+    slow = renaming_energy.macros(run)
+    yield from gating_energy.macros(run.statistics, columns, assumed.row_share, slow * costs.sub_bank)
+    yield from _around(run, costs, columns)
+    for is_there, added in (
+        (config.coalescing is not Coalescing.OFF, coalescing_energy.spent),
+        (config.gating.has_zero_mask, gating_energy.spent), (config.bypass is not Bypass.OFF, windows_energy.spent),
+        (config.affine.is_on, affine_energy.spent), (config.renames, renaming_energy.spent),
+    ):
+        if is_there:
+            yield from added(run, costs)
+
+
+def _around(run: Run, costs: Costs, columns: Organisation) -> Iterator[Spent]:
+    """What all but the macros takes without mechanisms."""
+    counts, config = run.statistics, run.config
     read, wire = counts.column_reads, costs.wire
     if columns is WHOLE:
         read, wire = SUB_BANK_COLUMNS * counts.sub_bank_reads, costs.of_form(run, gating=Gating.OFF).wire
-    selection = (read * costs.selection(config.banks)
-                 + counts.column_writes * costs.selection(len(config.write_paths))
-                 + counts.operand_columns * costs.operand_selection)
-    return Parts(
-        macros=(costs.sub_bank * gating_energy.accesses(counts, columns, assumed.row_share)
-                * renaming_energy.macros(run)),
-        wires=COLUMN_BITS * (read * wire + counts.column_writes * costs.wire),
-        registers=COLUMN_BITS * (counts.collector_columns + counts.operand_columns) * costs.flip_flop,
-        selection=COLUMN_BITS * selection,
-        clock=costs.clock * (run.sm_cycles * flip_flops(config) - COLUMN_BITS * counts.collector_columns),
-        added=_added(run, costs),
-    )
+    for part, event, number, each in (
+        ("wires", "a column is read", read, wire),
+        ("wires", "a column is written", counts.column_writes, costs.wire),
+        ("registers", "a collector loads a column", counts.collector_columns, costs.flip_flop),
+        ("registers", "an operand register loads a column", counts.operand_columns, costs.flip_flop),
+        ("selection", "a column is read", read, costs.selection(config.banks)),
+        ("selection", "a column is written", counts.column_writes, costs.selection(len(config.write_paths))),
+        ("selection", "a column of an operand", counts.operand_columns, costs.operand_selection),
+    ):
+        yield Spent(part, event, number, COLUMN_BITS * each)
+    idle = run.sm_cycles * flip_flops(config) - COLUMN_BITS * counts.collector_columns
+    yield Spent("clock", "a cycle of a flip-flop that loads nothing", idle, costs.clock)
 
 
-def _added(run: Run, costs: Costs) -> dict[str, float]:
-    """What each mechanism of a run adds."""
-    config, found = run.config, dict[str, float]()
-    if config.coalescing is not Coalescing.OFF:
-        found |= coalescing_energy.added(run, costs)
-    if config.gating.has_zero_mask:
-        found |= gating_energy.added(run, costs)
-    if config.bypass is not Bypass.OFF:
-        found |= windows_energy.added(run, costs)
-    if config.affine.is_on:
-        found |= affine_energy.added(run, costs)
-    if config.renames:
-        found |= renaming_energy.added(run, costs)
-    return found
+OWN = ("macros", "wires", "registers", "selection", "clock")
+"""The parts of a register file without mechanisms."""
 
-
-PARTS = ("macros", "wires", "registers", "selection", "clock", "overhead")
+PARTS = (*OWN, "overhead")
 """The parts that a table shows."""
 
 

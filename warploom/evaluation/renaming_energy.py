@@ -5,9 +5,11 @@ it takes. The renaming stage looks up the table for each register of an instruct
 each new value; each new value takes a row from a list, and gives one back.
 """
 
+from collections.abc import Iterator
+
 from warploom.arch.interfaces import index_bits
 from warploom.evaluation.assumptions import FIGURES
-from warploom.evaluation.energy import Costs
+from warploom.evaluation.energy import Costs, Spent
 from warploom.evaluation.figures import Run
 from warploom.evaluation.named import named
 from warploom.evaluation.overhead import NAMED_REGISTERS
@@ -32,9 +34,10 @@ def macros(run: Run) -> float:
     return 1 - (1 - TFET_ACCESS) * slow / (sum(counts.bank_reads) + sum(counts.bank_writes)) if slow else 1.0
 
 
-def added(run: Run, costs: Costs) -> dict[str, float]:
-    """The energy that the stage adds, pJ."""
+def spent(run: Run, costs: Costs) -> Iterator[Spent]:
+    """What the stage adds."""
     rows, bits = run.config.rows, index_bits(run.config.rows)
-    registers, values = named(run), run.statistics.counted["renaming"]["values"]
-    looked_up = registers.operands + registers.written + NAMED_REGISTERS * values
-    return {"renaming": looked_up * costs.sram(rows, 1 + bits) + 2 * values * costs.sram(rows, bits)}
+    registers, values, table = named(run), run.statistics.counted["renaming"]["values"], costs.sram(rows, 1 + bits)
+    yield Spent("renaming", "a row is looked up", registers.operands + registers.written, table)
+    yield Spent("renaming", "all copies of the table change", values, NAMED_REGISTERS * table)
+    yield Spent("renaming", "a list gives or takes a row", 2 * values, costs.sram(rows, bits))

@@ -24,7 +24,7 @@ from warploom.arch.layout import powered_rows, rows_per_warp
 from warploom.arch.mechanisms import Layout
 from warploom.evaluation import renaming_energy
 from warploom.evaluation.assumptions import ASSUMED, FIGURES, Assumptions
-from warploom.evaluation.energy import WORD_BITS, Costs, collector_words
+from warploom.evaluation.energy import WORD_BITS, Costs, by_part, collector_words
 from warploom.evaluation.figures import Run
 from warploom.evaluation.gating_energy import SHARED, accesses
 from warploom.evaluation.metrics import saved, share
@@ -65,7 +65,7 @@ def _dynamic(run: Run, assumed: Assumptions) -> dict[str, float]:
     word = WORD_BITS // ARRAY_BITS * costs.sram(config.rows, ARRAY_BITS) * _enabled(run, assumed)
     slow = renaming_energy.accesses(counts)
     parts = register_file(run, assumed=assumed)
-    stage = renaming_energy.added(run, costs) if config.renames else {}
+    stage = by_part(renaming_energy.spent(run, costs)) if config.renames else {}
     around = parts.around + parts.overhead - sum(stage.values())
     found = {"CMOS": word * (sum(counts.bank_reads) + sum(counts.bank_writes) - slow),
              "TFET": word * TFET_ACCESS * slow, "around": around, **stage}

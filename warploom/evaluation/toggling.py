@@ -56,21 +56,30 @@ def _name(narrow: bool, gating: Gating) -> str:
 
 def toggling(*traces: Trace) -> Toggling:
     """All warps of traces, one trace after the other."""
-    found = _Wires()
+    wires = Wires()
     for trace in traces:
-        for warp in trace.warps:
-            found.move(trace, warp)
-    return Toggling(dict(zip(names(), found.moved, strict=True)), dict(zip(names(), found.toggled, strict=True)))
+        wires.add(trace)
+    return wires.toggling
 
 
-class _Wires:
-    """The words on the wires of reads and of writes, by form."""
+class Wires:
+    """The words on the wires of reads and of writes, by form; `add` moves those of traces, one after the other."""
 
     def __init__(self) -> None:
-        self.moved, self.toggled = [0] * len(FORMS), [0] * len(FORMS)
+        self._moved, self._toggled = [0] * len(FORMS), [0] * len(FORMS)
         self._held = [0] * len(FORMS), [0] * len(FORMS)
 
-    def move(self, trace: Trace, warp: WarpTrace) -> None:
+    @property
+    def toggling(self) -> Toggling:
+        """The bits so far."""
+        return Toggling(*(dict(zip(names(), bits, strict=True)) for bits in (self._moved, self._toggled)))
+
+    def add(self, trace: Trace) -> None:
+        """Move all operands of a trace, or of a part of one."""
+        for warp in trace.warps:
+            self._move(trace, warp)
+
+    def _move(self, trace: Trace, warp: WarpTrace) -> None:
         """Move all operands of a warp."""
         code, registers = trace.program.instructions, Counter[int]()
         for pc, lanes, row in zip(warp.pc.tolist(), warp.lanes.tolist(), warp.result.tolist(), strict=True):
@@ -89,8 +98,8 @@ class _Wires:
         held = self._held[is_write]
         for number, moved in enumerate((*gated, *(bits & below for bits in gated))):  # as in `FORMS`
             changed = (held[number] ^ word) & moved
-            self.moved[number] += moved.bit_count()
-            self.toggled[number] += changed.bit_count()
+            self._moved[number] += moved.bit_count()
+            self._toggled[number] += changed.bit_count()
             held[number] ^= changed
 
 

@@ -9,29 +9,34 @@
 """
 
 import math
+from collections.abc import Iterator
 
 from warploom.arch.config import SUB_BANKS
 from warploom.arch.mechanisms import Alignment, Coalescing, Gating
 from warploom.evaluation.assumptions import FIGURES
 from warploom.evaluation.bypassing_events import cache_rows, events
-from warploom.evaluation.energy import SLICE_BITS, WORD_BITS, Costs
+from warploom.evaluation.energy import SLICE_BITS, WORD_BITS, Costs, Spent
 from warploom.evaluation.figures import Run
 
 
-def added(run: Run, costs: Costs) -> dict[str, float]:
-    """The energy by part, pJ."""
+def spent(run: Run, costs: Costs) -> Iterator[Spent]:
+    """What windows or the cache add."""
     config, found = run.config, events(run)
     whole = costs.of_form(run, coalescing=Coalescing.OFF, alignment=Alignment.REG, gating=Gating.OFF)
     path = costs.selection(len(config.write_paths))
     if not config.bypass.has_window:
-        words = found.cache * whole.wire + found.cache_reads * costs.selection(config.banks) + found.cache_writes * path
-        sram = found.cache * SUB_BANKS * costs.sram(math.ceil(cache_rows(config)), SLICE_BITS)
-        return {"cache": sram + WORD_BITS * words}
-    passed, delivered = FIGURES["logic"]["windows"], found.network - found.evicted
-    moved = (found.taken * costs.selection(config.entries) + delivered * (whole.wire + path)
-             + found.evicted * (costs.selection(config.collectors) + whole.flip_flop))
-    return {
-        "window network": WORD_BITS * moved,
-        "window logic": costs.logic(run.statistics.datapath_instructions * passed["instruction"]
-                                    + found.evicted * passed["eviction"]),
-    }
+        sram = SUB_BANKS * costs.sram(math.ceil(cache_rows(config)), SLICE_BITS)
+        read, write = (sram + WORD_BITS * (whole.wire + way) for way in (costs.selection(config.banks), path))
+        yield Spent("cache", "a word is read", found.cache_reads, read)
+        yield Spent("cache", "a word is written", found.cache_writes, write)
+        return
+    passed = FIGURES["logic"]["windows"]
+    loaded = costs.selection(config.collectors) + whole.flip_flop
+    yield Spent("window network", "an operand or an evicted word leaves its entry", found.taken,
+                WORD_BITS * costs.selection(config.entries))
+    yield Spent("window network", "a result is delivered", found.network - found.evicted,
+                WORD_BITS * (whole.wire + path))
+    yield Spent("window network", "an evicted word enters its unit", found.evicted, WORD_BITS * loaded)
+    yield Spent("window logic", "an instruction finds its entries", run.statistics.datapath_instructions,
+                costs.logic(passed["instruction"]))
+    yield Spent("window logic", "an eviction", found.evicted, costs.logic(passed["eviction"]))

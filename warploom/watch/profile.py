@@ -1,13 +1,11 @@
 """`Profiles`: what launches spend on each instruction of their kernels, and on each line of the source."""
 
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from warploom.arch.config import SmConfig
-from warploom.arch.launch import Launch
 from warploom.arch.program import Program
 from warploom.golden_model.front_end.stalls import Stall
 from warploom.golden_model.sm import Sm
@@ -16,6 +14,7 @@ from warploom.golden_model.trace import Trace, Traced
 from warploom.golden_model.widths import WIDTHS, histograms_by_pc
 from warploom.watch.cycles import stalled, stretches, times, waiting
 from warploom.watch.source import Place, Source
+from warploom.watch.watched import Watched
 
 
 class Counts:
@@ -49,32 +48,6 @@ class Counts:
                 self.stalls[sm.front_end.warps[slot].walk.pc, cause] += cycles / len(slots)
 
 
-@dataclass(frozen=True)
-class _Counted:
-    """A trace that is counted while its parts are made."""
-
-    trace: Traced
-    counts: Counts
-
-    @property
-    def program(self) -> Program:
-        """See `Traced`, here and below."""
-        return self.trace.program
-
-    @property
-    def launch(self) -> Launch:
-        return self.trace.launch
-
-    @property
-    def blocks(self) -> int:
-        return self.trace.blocks
-
-    def parts(self) -> Iterator[Trace]:
-        for part in self.trace.parts():
-            self.counts.add(part)
-            yield part
-
-
 @dataclass
 class Spent:
     """What is spent on some instructions: see `Counts`."""
@@ -103,7 +76,7 @@ class Profiles:
         """Simulate a launch to its end. Raises `LaunchError` if it does not fit the SM or lacks lines of CUDA,
         `ExecutionError` if no warp can go on."""
         counts = self._counts(trace.program)
-        sm = Sm(config, _Counted(trace, counts))
+        sm = Sm(config, Watched(trace, counts.add))
         for first, end in stretches(sm):
             counts.see(sm, first, end)
         return collect(sm)
