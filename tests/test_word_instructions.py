@@ -47,6 +47,12 @@ def apart(bits: int, signed: bool, function):
     return whole
 
 
+def added(bits: int, a: int, b: int) -> int:
+    """The sum of the absolute differences of the parts of %a and %b, and of %c, which is %a."""
+    differences = zip(parts(a, bits, False), parts(b, bits, False), strict=True)
+    return (a + sum(abs(x - y) for x, y in differences)) % (1 << 32)
+
+
 PACKED = {
     "add.u16x2 %r, %a, %b;": apart(16, False, lambda x, y: x + y),
     "add.s16x2 %r, %a, %b;": apart(16, True, lambda x, y: x + y),
@@ -58,7 +64,10 @@ PACKED = {
     "max.s16x2.relu %r, %a, %b;": apart(16, True, lambda x, y: max(0, x, y)),
     "min.relu.s32 %r, %a, %b;": apart(32, True, lambda x, y: max(0, min(x, y))),
     "max.s32.relu %r, %a, %b;": apart(32, True, lambda x, y: max(0, x, y)),
+    "vabsdiff2.u32.u32.u32 %r, %a, %b, %r;": apart(16, False, lambda x, y: abs(x - y)),
+    "vabsdiff2.u32.u32.u32.add %r, %a, %b, %c;": lambda a, b: added(16, a, b),
     "vabsdiff4.u32.u32.u32 %r, %a, %b, %r;": apart(8, False, lambda x, y: abs(x - y)),
+    "vabsdiff4.u32.u32.u32.add %r, %a, %b, %c;": lambda a, b: added(8, a, b),
     "mov.b32 %r, %a; add.u16x2 %r, %r, 0x00018000;": lambda a, b: apart(16, False, lambda x, y: x + y)(a, 0x00018000),
 }
 

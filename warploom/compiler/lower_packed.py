@@ -12,6 +12,9 @@ PAIRS = ("u16x2", "s16x2")
 HALVES = {"u16x2": (0x4410, 0x4432), "s16x2": (0x9910, 0xBB32)}
 """PRMT selectors of the low and the high half, zero-extended or sign-extended."""
 
+BYTES = (0x4440, 0x4441, 0x4442, 0x4443)
+"""PRMT selectors of the bytes, zero-extended."""
+
 
 @lowers("add", types=PAIRS, supports=".u16x2 and .s16x2")
 def add(e: Emitter) -> None:
@@ -34,24 +37,26 @@ def minmax(e: Emitter) -> None:
     e.emit(Op.PRMT, d[0], *halves, constant(PACK))
 
 
-@lowers("vabsdiff4", types=("u32",), supports=".u32.u32.u32 on whole operands, .add", type_count=3)
-def vabsdiff4(e: Emitter) -> None:
-    """vabsdiff4: four absolute differences of bytes; with .add their sum plus c."""
+@lowers("vabsdiff2", "vabsdiff4", types=("u32",), supports=".u32.u32.u32 on whole operands, .add", type_count=3)
+def vabsdiff(e: Emitter) -> None:
+    """vabsdiff2, vabsdiff4: absolute differences of halves or bytes; with .add their sum plus c."""
     if e.types != ["u32"] * 3:
         e.fail("supported: .u32.u32.u32")
     d, (a,), (b,), (c,) = e.unpack("u32", "u32", "u32", "u32")
+    selectors = HALVES["u16x2"] if e.instruction.opcode == "vabsdiff2" else BYTES
     if e.flag("add"):
         total: Operand = c
-        for place in range(4):
-            total = e.op(Op.IADD, total, _distance(e, a, b, place))
+        for selector in selectors:
+            total = e.op(Op.IADD, total, _distance(e, a, b, selector))
         e.move(d, (total,))
         return
-    pairs = [[_distance(e, a, b, place) for place in places] for places in ((0, 1), (2, 3))]
-    low, high = (e.op(Op.PRMT, *pair, constant(0x0040)) for pair in pairs)
-    e.emit(Op.PRMT, d[0], low, high, constant(PACK))
+    parts = [_distance(e, a, b, selector) for selector in selectors]
+    if len(parts) == 4:
+        parts = [e.op(Op.PRMT, *parts[at:at + 2], constant(0x0040)) for at in (0, 2)]
+    e.emit(Op.PRMT, d[0], *parts, constant(PACK))
 
 
-def _distance(e: Emitter, a: Operand, b: Operand, place: int) -> VirtualRegister:
-    """The absolute difference of the bytes at a place."""
-    x, y = (e.op(Op.PRMT, value, None, constant(0x4440 | place)) for value in (a, b))
+def _distance(e: Emitter, a: Operand, b: Operand, selector: int) -> VirtualRegister:
+    """The absolute difference of the parts that PRMT selects."""
+    x, y = (e.op(Op.PRMT, value, None, constant(selector)) for value in (a, b))
     return e.op(Op.ISUB, e.op(Op.IMAX, x, y), e.op(Op.IMIN, x, y))
