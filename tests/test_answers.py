@@ -100,6 +100,16 @@ def test_a_part_of_an_address_is_one_byte(tmp_path, initial):
         answers(tmp_path, "", f".global .u32 foo; .global {initial};")
 
 
+def test_256_bits_at_once(tmp_path):
+    """Every second thread, whose address is a multiple of 32, writes its words and those of the next one."""
+    lines = """and.b32 %r0, %t, 1; setp.ne.u32 %p1, %r0, 0; @%p1 exit;
+st.global.v8.b32 [%o], {%t, 1, 2, 3, 4, 5, 6, 7};
+ld.global.nc.v8.f32 {%r0, _, _, %r1, _, _, _, %r2}, [%o];
+cvt.u64.u32 %d0, %r0; cvt.u64.u32 %d1, %r1; cvt.u64.u32 %d2, %r2;
+st.global.v4.b64 [%o], {%d0, %d1, %d2, 8};"""
+    assert answers(tmp_path, lines).tolist() == [pair for t in range(0, 32, 2) for pair in ([t, 3], [7, 8])]
+
+
 @pytest.mark.parametrize("store", [
     "st.global.v2.u32 [%d2+0x7ffffffc], {3, 4};", "mov.u64 %d3, 0x400000003; st.global.u64 [%d2+0x7ffffffc], %d3;",
 ])
@@ -113,6 +123,7 @@ MISALIGNED = {
     "ld.global.u64 %d0, [%o+4];": ("load", 8, 4), "st.global.u64 [%o+4], %d0;": ("store", 8, 4),
     "ld.global.v4.u32 {%r0, %r1, %r2, %r3}, [%o+8];": ("load", 16, 8),
     "ld.global.v2.u64 {%d0, %d1}, [%o+8];": ("load", 16, 8),
+    "ld.global.v8.b32 {%r0, _, %r1, _, %r2, _, %r3, _}, [%o+8];": ("load", 32, 8),
     "st.global.v2.u8 [%o+1], {%h0, %h1};": ("store", 2, 1),
     "add.u64 %d0, %o, 1; atom.global.cas.b16 %h0, [%d0], 1, 2;": ("load", 2, 1),
 }

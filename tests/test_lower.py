@@ -75,6 +75,7 @@ SHAPES = [
     ("ld.global.v2.u32 {%r0, %r1}, [%d1+8];", "%r0 %r1", "LD LD"),
     ("ld.shared.f64 %g0, [tile+16];", "%g0", "LD LD"),
     ("st.global.v4.f32 [%d1], {%f0, %f1, %f2, %f3};", "", "ST ST ST ST"),
+    ("st.global.v8.f32 [%d1], {%f0, %f1, %f2, %f3, %f0, %f1, %f2, %f3};", "", "ST ST ST ST ST ST ST ST"),
     ("atom.global.add.u32 %r0, [%d1], 1;", "%r0", "MOV ATOM"),
     ("atom.global.add.u32 _, [%d1], %r1;", "", "RED"),
     ("atom.shared.cas.b64 %d0, [%r1], %d1, %d2;", "%d0", "LATCH ATOM HIGH"),
@@ -224,6 +225,7 @@ def test_halfword_swap_is_a_loop():
 
 
 ERRORS = [
+    ("ld.global.v8.b64 {%d0, %d0, %d0, %d0, %d0, %d0, %d0, %d0}, [%d1];", "8 elements of .b64 are more than 32 bytes"),
     ("tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [tile, {%f4, %f5}];", "tex.2d.v4.f32.f32: not supported; supported are"),
     ("add.rz.f16 %h0, %h1, %h2;", "add.rz.f16: .rz is not supported for add; supported: .rn of f16 and f16x2"),
     ("add.f16 %h0, %h1, 1.0;", "add.f16: a literal is given where .f16 is required: PTX has none"),

@@ -22,10 +22,14 @@ CACHING = {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc"}
 
 ACCESSES = {8: (Access.U8, Access.S8), 16: (Access.U16, Access.S16), 32: (Access.B32, Access.B32)}
 
-OFFSETS = range(-(1 << 31), (1 << 31) - 32)
-"""Byte offsets of accesses, of at most 32 bytes, whose parts all have an offset of 32 bits."""
+MAX_BYTES = 32
+"""Bytes of the widest access."""
 
-SUPPORTS = "8- to 64-bit types, .v2 and .v4, in every state space or generic, with ordering and cache operators"
+OFFSETS = range(-(1 << 31), (1 << 31) - MAX_BYTES)
+"""Byte offsets of accesses whose parts all have an offset of 32 bits."""
+
+SUPPORTS = ("8- to 64-bit types, .v2, .v4 and .v8 of at most 32 bytes, in every state space or generic, with ordering "
+            "and cache operators")
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,9 @@ def _absolute(e: Emitter, space: Space, address: int) -> Place:
 
 
 def _elements(e: Emitter, operand: ptx.Operand) -> tuple[ptx.Operand, ...]:
-    count = e.choose({"v2": 2, "v4": 4}, 1)
+    count = e.choose({"v2": 2, "v4": 4, "v8": 8}, 1)
+    if count * ptx.TYPE_BYTES[e.type] > MAX_BYTES:
+        e.fail(f"{count} elements of .{e.type} are more than {MAX_BYTES} bytes")
     items = operand.items if isinstance(operand, ptx.Vector) else (operand,)
     if len(items) != count:
         e.fail(f"{count} data operand{'s are' if count > 1 else ' is'} required, {len(items)} given")
