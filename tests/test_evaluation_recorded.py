@@ -115,7 +115,7 @@ def test_a_document_from_a_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 # ------------------------------------------------------------------ docs/results
 
-RECORDS = [name for name in results.COMMITTED if (results.RESULTS / f"{name}{results.RECORD}").exists()]
+RECORDS = [name for name, result in results.COMMITTED.items() if result.recorded]
 
 
 def nine_digits(number: str) -> float:
