@@ -7,6 +7,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from barrel import program_of
 from hypothesis import given
 from order_checker import Found, WrongHintError, check
 from planted import Bug
@@ -20,7 +21,8 @@ from warploom.arch.config import SmConfig
 from warploom.arch.isa import PT, RZ, Instruction, Op, Pipe
 from warploom.arch.launch import Launch
 from warploom.arch.modifiers import Space
-from warploom.compiler.hints import hinted
+from warploom.arch.order_hints import BranchHint, Hint
+from warploom.compiler.hints import hinted, hinted_for
 from warploom.golden_model.trace import NONE, Trace, WarpTrace
 from warploom.host.gpu import Gpu
 from warploom.kernels.library import kernels
@@ -107,6 +109,119 @@ def _varied(pc: int, instruction: Instruction, random: Random) -> Instruction:
     if kind < 0.5:
         return replace(instruction, op=Op.ISETP, dst=RZ, pdst=random.randrange(2), psrc=random.choice((1, PT)))
     return replace(instruction)
+
+
+# ------------------------------------------------------------ groups by hand
+
+
+def load(dst: int, address: int) -> Instruction:
+    return Instruction(op=Op.LD, dst=dst, src=(address, RZ, RZ), space=Space.GLOBAL)
+
+
+def add(dst: int, *sources: int) -> Instruction:
+    return Instruction(op=Op.IADD, dst=dst, src=(*sources, RZ, RZ, RZ)[:3])
+
+
+def branch(to: int, guard: int = PT) -> Instruction:
+    return Instruction(op=Op.BRA, imm=to, guard=guard)
+
+
+LOAD, STALL = load(1, 0), add(9, 1)
+STORE = Instruction(op=Op.ST, src=(9, RZ, 5), space=Space.GLOBAL)
+COMPARE = Instruction(op=Op.ISETP, pdst=1, src=(9, 5, RZ))
+SHUFFLE = Instruction(op=Op.SHFL, dst=1, src=(0, 5, 6), pdst=0)
+
+
+def start(target: int) -> Hint:
+    return Hint(target, True, RZ)
+
+
+def own(target: int, dst: int) -> Hint:
+    return Hint(target, False, dst)
+
+
+GROUPS = {
+    "a register that the group writes again is there": (
+        [LOAD, add(2, 1), add(2, 5), add(3, 2)], {1: start(1), 2: Hint(2, True, 0), 3: own(0, 3)}),
+    "a result that nobody reads is awaited too": (
+        [load(1, 31), load(0, 31), add(3, 1), add(3, 5)], {2: start(1), 3: Hint(0, True, 2)}),
+    "one of two paths skips a read": (
+        [LOAD, STALL, branch(4, 0), add(8, 9, 2), add(2, 5)],
+        {1: start(1), 2: BranchHint(False, 3, 3), 4: Hint(0, True, 0)}),
+    "one of two paths skips a store": (
+        [LOAD, STALL, branch(4, 0), STORE, load(3, 5), add(4, 6)],
+        {1: start(1), 2: BranchHint(False, 4, 4), 5: own(0, 4)}),
+    "a branch is the stall point": ([SHUFFLE, branch(3, 0), add(5, 6), add(7, 6)], {}),
+    "two stall points lead to one instruction": (
+        [LOAD, branch(4, 0), STALL, branch(5), add(8, 1), add(7, 6)],
+        {2: start(1), 3: BranchHint(True, 3, 0), 5: own(0, 7)}),
+    "nothing follows a branch": (
+        [LOAD, STALL, add(3, 5), branch(5, 0), add(8, 9), add(7, 8, 9)], {1: start(1), 2: own(0, 3)}),
+    "another path leads to what follows a direct branch": (
+        [LOAD, STALL, branch(5, 0), add(3, 5), branch(6), branch(7), add(4, 5), add(6, 5)],
+        {1: start(1), 2: BranchHint(False, 4, 2), 3: own(3, 3), 4: BranchHint(True, 5, 0), 5: BranchHint(True, 6, 0),
+         6: own(6, 4), 7: own(0, 6)}),
+    "a branch that is not in the group ends it": (
+        [LOAD, STALL, branch(6, 0), COMPARE, add(3, 5), branch(7, 1), add(4, 5), add(6, 5)],
+        {1: start(1), 2: BranchHint(False, 5, 3), 4: own(0, 3), 6: own(6, 4), 7: own(0, 6)}),
+    "what is skipped names a register that is dead": (
+        [LOAD, STALL, add(0, 9), add(9, 5)], {1: start(2), 3: Hint(0, True, 2)}),
+    "who writes what is awaited has waited for it": (
+        [LOAD, add(1, 5), add(3, 5), add(4, 1), add(6, 5)], {1: start(1), 2: own(3, 3), 4: own(0, 6)}),
+    "some lanes keep a value behind the next stall point": (
+        [LOAD, load(2, 31), STALL, add(9, 5), add(10, 2), replace(add(0, 5), guard=0), add(3, 0)],
+        {2: start(1), 3: Hint(0, True, 3), 4: start(1), 5: own(2, 0), 6: own(0, 3)}),
+    "a store and loads of other spaces": (
+        [LOAD, STALL, STORE, replace(load(3, 5), space=Space.GENERIC), replace(load(4, 5), space=Space.SHARED)],
+        {1: start(3), 4: own(0, 4)}),
+    "a loop in the group": (
+        [LOAD, STALL, add(3, 5), branch(2, 0), add(4, 5)],
+        {1: start(1), 2: own(2, 3), 3: BranchHint(False, 0, 3), 4: own(0, 4)}),
+    "a loop around the stall point": (
+        [add(6, 5), LOAD, STALL, branch(0, 0)],
+        {0: own(-1, 6), 1: Hint(0, True, 2), 2: start(1), 3: BranchHint(False, -2, 0)}),
+}
+
+
+@pytest.mark.parametrize("code", GROUPS)
+def test_groups_by_hand(code: str) -> None:
+    instructions, expected = GROUPS[code]
+    program = hinted(program_of(*instructions))
+    kinds = {pc: BranchHint if program.instructions[pc].op is Op.BRA else Hint for pc, _ in program.order_hints}
+    assert {pc: kinds[pc].decode(word) for pc, word in program.order_hints} == expected
+
+
+def test_eight_instructions_of_a_path_are_in_a_group() -> None:
+    """Of ten in a row the first eight; and what a shorter path leads to."""
+    sums = [add(10 + number, 5) for number in range(10)]
+    for code, group in ((sums, range(2, 10)), ([branch(10, 0), *sums[:7], add(20, 5)], range(2, 11))):
+        assert [pc for pc, _ in hinted(program_of(LOAD, STALL, *code)).order_hints] == [1, *group]
+
+
+@pytest.mark.parametrize(("offset", "is_in_group"), [(32_767, True), (32_768, False)])
+def test_a_branch_leads_as_far_as_an_entry_can_say(offset: int, is_in_group: bool) -> None:
+    nothing = [Instruction(op=Op.NOP)] * (offset - 3)
+    program = hinted(program_of(LOAD, STALL, branch(1 + offset, 0), add(3, 5), *nothing, Instruction(op=Op.NOP)))
+    assert dict(program.order_hints).keys() == ({1, 2, 3} if is_in_group else set())
+
+
+RENAMED = LOAD, add(2, 1), add(2, 0), add(0, 2, 0), Instruction(op=Op.ISETP, pdst=0, src=(0, RZ, RZ))
+"""The second sum gets a new register; the comparison has none."""
+
+
+def test_a_new_register_comes_after_those_of_the_program() -> None:
+    program = hinted(program_of(*RENAMED, registers=3))
+    assert program.registers == 4
+    assert dict(program.order_hints)[2] == Hint(2, True, 3).encode()
+    full = hinted(program_of(*RENAMED, registers=3), most_registers=3)
+    assert full.registers == 3 and not full.order_hints
+
+
+@pytest.mark.parametrize(("registers", "with_hints"), [(19, 20), (20, 20)])
+def test_new_registers_leave_as_many_warps_resident(registers: int, with_hints: int) -> None:
+    """A warp has ceil(registers / 4) of the 256 rows of each bank: 5 rows leave all 48 warps, 6 rows 42."""
+    used = [add(0, register) for register in range(3, registers)]
+    assert hinted_for(program_of(*RENAMED[:3], *used, registers=registers), NARROW).registers == with_hints
 
 
 # ------------------------------------------------------------ wrong hints

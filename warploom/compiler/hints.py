@@ -112,7 +112,7 @@ class _Groups:
         ends = (Op.EXIT, Op.TRAP)
 
         def following(pc: int) -> list[int]:
-            if pc != stall and self._code[pc].op in ends:
+            if self._code[pc].op in ends:
                 return []
             return [successor for successor in self._successors[pc]
                     if successor not in self._stalls and fits(successor - stall)]
