@@ -208,6 +208,22 @@ def test_the_limits_between_commands() -> None:
     assert turned == 1 + 12 + 4 + 4 + 50 + 4  # activate, WL, written, turned, read
     *_, other = dram_times(write, (0, Kind.READ, 16), settings=("l2_write=through",))
     assert other == 1 + 12 + 4 + 4 + 12 + 12 + 12 + 12 + 4  # activate, WL, written, tWR, tRP, tRCD, CL, read
+    *_, soon = dram_times(write, (0, Kind.READ, 1), settings=("l2_write=through", "bus_turnaround=1"))
+    assert soon == 1 + 12 + 4 + 12 + 4  # activate, a burst after the write, CL, read: the bus is free before
+
+
+def test_the_oldest_access_has_the_first_command_for_a_row() -> None:
+    """Rows 0 and 2 of one bank, and between them row 0 of the other, which waits for tRRD. In the cycle in which that
+    is over, 28 after the first activate, row 0 might be closed too, but for the access that came last: it is closed in
+    the next one, and row 2 waits for tRRD again."""
+    rows = (0, Kind.READ, 0), (0, Kind.READ, 16), (0, Kind.READ, 32)
+    assert dram_times(*rows, settings=("dram_banks=2", "activate_interval=28")) == [29, 29 + 28, 29 + 2 * 28]
+
+
+def test_an_entry_is_free_after_the_column_command() -> None:
+    """With one entry, the other bank's access is looked up in the next cycle, and is at the channel one later."""
+    times = dram_times((0, Kind.READ, 0), (0, Kind.READ, 16), settings=("dram_banks=2", "dram_queue=1"))
+    assert times == [1 + 12 + 12 + 4, 1 + 12 + 2 + 12 + 12 + 4]
 
 
 def test_reads_that_find_the_row_open_follow_each_other_on_the_bus() -> None:
@@ -233,6 +249,119 @@ def test_l2_writes_back_what_is_dirty() -> None:
               Wanted(6000, Kind.READ, 3), Wanted(8000, Kind.READ, 4)]
     assert counts(gpu(*one_set), wanted) == Counter(allocated=1, misses=4, written=2)
     assert counts(gpu(*one_set, "l2_write=through"), wanted) == Counter(misses=3, written=2)
+
+
+ONE_SET = ["slices=1", "channels=1", "l2_sets=1"]
+
+
+@pytest.mark.parametrize(("settings", "wanted", "expected"), [
+    (["l2_merges=2"], [(Kind.READ, 0)] * 3, Counter(misses=1, merges=1, hits=1)),
+    (["l2_ways=2"], [(Kind.READ, line) for line in (0, 1, 0, 2, 0)], Counter(misses=3, hits=2)),
+    (["l2_ways=1"], [(Kind.ATOMIC, 0), (Kind.READ, 1)], Counter(misses=2, written=1)),
+    (["l2_ways=1"], [(Kind.READ, 0), (Kind.ATOMIC, 0), (Kind.READ, 1)], Counter(misses=2, hits=1, written=1)),
+    (["l2_ways=1"], [(Kind.READ, 0), (Kind.READ, 1)], Counter(misses=2)),
+    (["l2_write=through"], [(Kind.ATOMIC, 0), (Kind.ATOMIC, 0)], Counter(misses=1, hits=1, written=2)),
+], ids=["merges", "least recently used", "an atomic that misses", "an atomic that hits", "clean", "through"])
+def test_what_requests_find(settings: list[str], wanted: list[tuple[Kind, int]], expected: Counter[str]) -> None:
+    """The first request included, two wait for a line; each answer uses its line; an atomic makes it dirty."""
+    gap = 1 if "l2_merges=2" in settings else 2000
+    requests = [Wanted(gap * n, kind, line, 32 * (kind is not Kind.READ)) for n, (kind, line) in enumerate(wanted)]
+    assert counts(gpu(*ONE_SET, *settings), requests) == expected
+
+
+@pytest.mark.parametrize("size", [32, 64, 96])
+def test_a_write_of_a_part_of_a_line_fetches_it(size: int) -> None:
+    assert counts(gpu(), [Wanted(0, Kind.WRITE, 0, size)]) == Counter(misses=1)
+
+
+ALONE = [*ONE_CLOCK, *LONG, "sms=1", "slices=1", "channels=1", "hop_latency=5", "header_bytes=8", "channel_bytes=32",
+         "l2_latency=20", "l1_latency=10"]
+
+
+@pytest.mark.parametrize(("kind", "size", "latency"), [
+    (Kind.READ, 0, 1 + 5 + 20 + 1 + 5 + 4 + 10),  # 1 flit, and 5 with the line
+    (Kind.ATOMIC, 32, 1 + 5 + 1 + 20 + 1 + 5 + 1 + 10),  # 2 flits each way, with the sector
+    (Kind.WRITE, 32, 1 + 5 + 1 + 20 + 1 + 5 + 10),  # 2 flits, and an answer without data
+])
+def test_the_way_to_the_l2_and_back(kind: Kind, size: int, latency: int) -> None:
+    """To the queue; a router, and the flits behind the header; the L2; to its queue; a router and flits; the L1."""
+    _, (source,) = run(gpu(*ALONE), [[Wanted(0, Kind.READ, 0), Wanted(1000, kind, 0, size)]])
+    assert latencies(source)[1] == latency
+
+
+@pytest.mark.parametrize(("clock", "cycle"), [
+    ("core_mhz=500", 19 + 10),  # in the queue at tick 2, at the L2 at 7, looked up at 27, here at 28 + 9 = 37
+    ("l2_mhz=500", 57 + 10),  # at the L2 at tick 6, looked up 20 cycles later, at 46, in its queue from 48
+])
+def test_the_way_through_clocks(clock: str, cycle: int) -> None:
+    """The SM's cycle is the first one that starts when the last flit is there, or later."""
+    _, (source,) = run(gpu(*ALONE, clock), [[Wanted(0, Kind.READ, 0), Wanted(1000, Kind.READ, 0)]])
+    assert latencies(source)[1] == cycle
+
+
+def test_a_slice_has_entries_for_its_latency_too() -> None:
+    """Writes of one flit. Each has one of 1 + 3 entries from when it leaves the SM's queue, in t, until its look-up, in
+    t + 1 + 3; so the fifth one leaves in the cycle after the look-up of the first."""
+    config = gpu(*ALONE, "hop_latency=1", "channel_bytes=64", "l2_queue=1", "l2_latency=3")
+    writes = [Wanted(1000, Kind.WRITE, 0, 32) for _ in range(8)]
+    _, (source,) = run(config, [[Wanted(0, Kind.WRITE, 0, 128), *writes]])
+    leaves = [1, 2, 3, 4, 6, 7, 8, 9]
+    assert latencies(source)[1:] == [leave + 1 + 3 + 1 + 1 + 10 for leave in leaves]
+
+
+def test_an_mshr_is_free_when_its_line_has_come() -> None:
+    """Two lines of an open row follow each other by a burst; with one MSHR the second one is requested when the first
+    has come: to the channel, CL and the burst."""
+    for mshrs, gap in ((2, 4), (1, 1 + 12 + 4)):
+        first, second = dram_times((0, Kind.READ, 0), (0, Kind.READ, 1), settings=(f"l2_mshrs={mshrs}",))
+        assert second - first == gap
+
+
+def test_those_that_wait_for_a_line_are_answered_in_order() -> None:
+    """One a cycle, where answers are one flit long."""
+    kinds = [Kind.WRITE, Kind.ATOMIC, Kind.WRITE, Kind.ATOMIC]
+    _, (source,) = run(gpu(*ALONE, "channel_bytes=64"), [[Wanted(0, kind, 0, 32) for kind in kinds]])
+    assert [request.kind for *_, request in source.answered] == kinds
+    assert [after - before for before, after in pairwise(latencies(source))] == [1, 1, 1]
+
+
+def test_a_line_is_dirty_when_it_enters_if_an_atomic_waits_for_it() -> None:
+    """A read is looked up in k; its line comes in k + 29: to the channel, tRCD, CL, a burst. Then a whole line is
+    looked up, which was sent 25 cycles after the read and has 4 flits more: it evicts the line before the atomic is
+    answered."""
+    wanted = [Wanted(0, Kind.READ, 0), Wanted(1, Kind.ATOMIC, 0, 32), Wanted(25, Kind.WRITE, 1, 128)]
+    assert counts(gpu(*ALONE, *ONE_SET, "l2_ways=1"), wanted) == Counter(misses=1, merges=1, allocated=1, written=1)
+
+
+def test_a_write_that_waits_for_its_answer_has_not_entered() -> None:
+    """Three answers of 5 flits leave one after the other through one entry, and a whole line is written behind them."""
+    requests = [Wanted(1000, Kind.READ, 0) for _ in range(3)]
+    wanted = [Wanted(0, Kind.READ, 0), *requests, Wanted(1000, Kind.WRITE, 1, 128)]
+    found = counts(gpu(*ALONE, "packet_queue=1", "l2_ways=2"), wanted)
+    assert found == Counter(misses=1, hits=3, allocated=1)
+
+
+# Writes of a line are 5 flits long, their answers 1.
+
+def test_a_packet_occupies_its_channel() -> None:
+    """Two SMs send to one slice: the second packet leaves when the last flit of the first has."""
+    _, sources = run(gpu(*ALONE, "sms=2", "l2_ways=16"), [[Wanted(0, Kind.WRITE, sm, 128)] for sm in range(2)])
+    first, second = (latencies(source)[0] for source in sources)
+    assert second - first == 5
+
+
+def test_a_packet_occupies_its_input() -> None:
+    """One SM sends to two slices, which have channels of their own."""
+    config = gpu(*ALONE, "slices=2", "interleave_bytes=128")
+    _, (source,) = run(config, [[Wanted(0, Kind.WRITE, line, 128) for line in range(2)]])
+    first, second = latencies(source)
+    assert second - first == 5
+
+
+def test_an_entry_is_free_when_the_last_flit_has_left() -> None:
+    """A packet is in the SM's only entry from 1 on, and leaves in 1 to 5."""
+    _, (source,) = run(gpu(*ALONE, "packet_queue=1"), [[Wanted(0, Kind.WRITE, line, 128) for line in range(3)]])
+    assert [request.sent for *_, request in source.answered] == [0, 6, 12]
 
 
 def test_a_mesh_goes_along_the_row_first_and_takes_a_router_at_a_time() -> None:
