@@ -34,3 +34,17 @@ def test_two_level_gives_places_in_order() -> None:
     assert picker.scope == 0b1100
     picker.left(3)
     assert picker.scope == 0b0101
+
+
+def test_a_warp_that_has_to_wait_for_long_leaves_the_queue() -> None:
+    """It was held by something else before, and then by memory; it comes back behind the others."""
+    picker = TwoLevel(0b1111, 2)
+    for slot in range(4):
+        picker.joined(slot, 0)
+    picker.waits(2, True)
+    picker.waits(0, True)
+    assert picker.scope == 0b1010
+    picker.waits(0, False)
+    picker.waits(2, False)
+    picker.left(1)
+    assert picker.scope == 0b1001
