@@ -140,7 +140,7 @@ def own(target: int, dst: int) -> Hint:
     return Hint(target, False, dst)
 
 
-GROUPS = {
+GROUPS: dict[str, tuple[list[Instruction], dict[int, Hint | BranchHint]]] = {
     "a register that the group writes again is there": (
         [LOAD, add(2, 1), add(2, 5), add(3, 2)], {1: start(1), 2: Hint(2, True, 0), 3: own(0, 3)}),
     "a result that nobody reads is awaited too": (
