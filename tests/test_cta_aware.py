@@ -47,6 +47,11 @@ def test_groups_have_warps_for_each_scheduler(warps: int, blocks: int) -> None:
     assert [group(number) for number in numbers] == [n // (blocks * warps) for n in range(3 * blocks * warps)]
 
 
+def test_group_numbers_have_ten_bits() -> None:
+    group = groups_of(SmConfig().with_settings(["scheduler=cta_aware"]), Launch((2000, 1, 1), (1024, 1, 1), ()))
+    assert [group(32 * block) for block in range(1026)][1022:] == [1022, 1023, 0, 1]
+
+
 @pytest.mark.parametrize("name", ["matmul", "histogram", "bfs"])
 def test_kernels_run_with_every_operand_checked(name: str) -> None:
     config = SmConfig.preset("narrow").with_settings(["scheduler=cta_aware", "active_warps=2"])

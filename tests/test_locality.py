@@ -136,6 +136,20 @@ def test_the_warps_of_a_scheduler_are_distributed_over_groups() -> None:
     assert [group(number) for number in range(1, 15, 2)] == [0, 1, 2, 0, 1, 2, 0]
 
 
+def test_groups_are_as_many_as_hold_all_warps() -> None:
+    """24 slots of each scheduler: three groups of ten, of which one is smaller."""
+    group = groups(Locality.DATA, (100, 1, 1), 4, "active_warps=10")
+    assert [group(number) for number in range(0, 14, 2)] == [0, 1, 2, 0, 1, 2, 0]
+
+
+def test_group_numbers_have_ten_bits() -> None:
+    """Columns 1024 apart, and rows 32 apart, count as one."""
+    group = groups(Locality.BOUNDARY, (2000, 1, 1), 2)
+    assert [group(2 * column) for column in (1023, 1024, 1025)] == [1023, 0, 1]
+    group = groups(Locality.LINES, (1, 40, 1), 2)
+    assert [group(2 * row + 1) for row in (31, 32, 33)] == [31 * 32 + 1, 1, 32 + 1]
+
+
 def test_without_a_hint_or_the_scheduler_all_warps_are_one_group() -> None:
     assert {groups(Locality.NONE, (3, 2, 1), 2)(number) for number in range(12)} == {0}
     for hint in Locality:
