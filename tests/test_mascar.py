@@ -314,6 +314,20 @@ def test_an_owner_gives_memory_up_where_it_may_wait_for_others(op: Op) -> None:
     assert front.may_enter() == 0b1111
 
 
+def test_an_owner_ends_with_the_first_result_that_it_needs() -> None:
+    """It has loaded r1 and then r3; it became the owner once."""
+    front, other = Front(), Static(Instruction(op=Op.LD, access=Access.B32, space=Space.GLOBAL, dst=3), lambda _: 0)
+    front.saturation.settle(0, True)
+    front.come(2, LOAD)
+    front.come(0, LOAD)
+    front.issue(0, other)
+    front.issue(0, ADD)
+    assert front.may_enter() == 0b1011
+    front.come(0, USE)
+    assert front.may_enter() == 0b1111
+    assert front.saturation.counts.owners == 1
+
+
 def test_shared_memory_is_free_for_all() -> None:
     front = Front()
     front.saturation.settle(0, True)
