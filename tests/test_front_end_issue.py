@@ -93,6 +93,15 @@ def test_what_needs_no_port_issues_beside() -> None:
     assert issue.stalls.now == [Stall.COLLECTOR]
 
 
+def test_the_port_of_another_scheduler_holds_nobody_up() -> None:
+    """Two schedulers with a port each: the second one finds no room, and its own port is open."""
+    issue, _ = issue_of("schedulers=2", "issue_ports=2")
+    issue.comes(0, 1, READY)
+    issue.comes(1, 1, READY)
+    assert issue.select(0, 2, store((0b0001,) * 4)) == [0]
+    assert issue.stalls.now == [Stall.COLLECTOR]
+
+
 def test_room_is_asked_for_the_registers_of_each_warp() -> None:
     issue, free = issue_of("schedulers=1")
     for slot in range(4):
