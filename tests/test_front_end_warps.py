@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from golden_traces import random_trace, trace_of
 
+from warploom.arch.chunks import resident_blocks
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import LaunchError
 from warploom.arch.isa import Instruction, Op
@@ -71,6 +72,32 @@ def test_blocks_wait_for_every_resource(settings: list[str]) -> None:
     first = blocks.dispatch()
     assert first and blocks.dispatch() and blocks.dispatch() is None
     blocks.retire(first)
+    assert blocks.dispatch() and blocks.dispatch() is None
+
+
+def test_dynamic_shared_memory_counts() -> None:
+    """A block takes 256 bytes of its own and 256 of the launch."""
+    trace = trace_of([MOV], warps=4, per_block=1)
+    trace = dataclasses.replace(trace, launch=dataclasses.replace(trace.launch, dynamic_shared=256))
+    config = SmConfig().with_settings(["shared_bytes=1024"])
+    blocks = Residency(config, trace, Blocks(trace))
+    assert blocks.dispatch() and blocks.dispatch() and blocks.dispatch() is None
+    assert resident_blocks(config, trace.program, trace.launch) == 2
+    with pytest.raises(LaunchError, match="shared memory"):
+        Residency(config.with_settings(["shared_bytes=384"]), trace, Blocks(trace))
+
+
+def test_no_more_blocks_than_the_limit() -> None:
+    """A limit that falls lets resident blocks end, and takes no new one until fewer are left."""
+    trace = trace_of([MOV], warps=12, per_block=2)
+    source = Blocks(trace)
+    blocks, source.limit = Residency(SmConfig(), trace, source), 2
+    first, second = blocks.dispatch(), blocks.dispatch()
+    assert first and second and blocks.dispatch() is None
+    source.limit = 1
+    blocks.retire(first)
+    assert blocks.dispatch() is None
+    blocks.retire(second)
     assert blocks.dispatch() and blocks.dispatch() is None
 
 
