@@ -169,6 +169,16 @@ def test_the_pipes_of_a_warp():
     assert config.serving(TimingClass.MEM, 3) == (4,)
 
 
+def test_warps_of_each_scheduler_take_both_pipes_that_keep_their_order():
+    """Of double precision there are two for four schedulers: the first warp of each has the first one, and so on."""
+    steering, found = Steering(SmConfig.preset("kepler")), []
+    for slot in range(12):
+        fields = {"timing": int(TimingClass.DP_DIV), "unit": int(TimingClass.DP_DIV)}
+        steering.steer(fields, slot)
+        found.append(SmConfig.preset("kepler").pipes[fields["pipe"]].name)
+    assert found == ["dpu0"] * 4 + ["dpu1"] * 4 + ["dpu0"] * 4
+
+
 def test_the_example_of_the_contract_for_the_pipe():
     config = SmConfig.preset("kepler")
     steering, found = Steering(config), []
