@@ -88,7 +88,15 @@ def test_values_that_may_be_compact_have_a_row():
 
 def test_too_few_names(monkeypatch):
     code = program("r0 =; r1 =; = r1; nop; nop; = r0; exit")
+    monkeypatch.setattr(unallocated, "MOST_NAMES", 2)
+    assert renamed(code).unallocated == 1
     monkeypatch.setattr(unallocated, "MOST_NAMES", 1)
+    assert renamed(code) == annotate(code, 3)
+
+
+def test_no_row_is_saved():
+    """The row of the transient value is that of a later one that needs it."""
+    code = dataclasses.replace(program("r0 =; = r0; r0 =; nop; nop; nop; = r0; exit"), registers=1)
     assert renamed(code) == annotate(code, 3)
 
 
