@@ -76,7 +76,7 @@ def test_results_that_always_have_a_row(made):
 
 
 def test_values_that_may_be_compact_have_a_row():
-    """Sums of constants and of special registers; a sum with a loaded value is generic."""
+    """Sums of constants, and of what barriers count; a sum with a loaded value is generic."""
     constant, load = Instruction(op=Op.MOV, dst=1, imm=5, imm_slot=0), Instruction(op=Op.LD, dst=3, space=Space.GLOBAL)
     sums = (Instruction(op=Op.IADD, dst=2, src=(1, RZ, RZ)), Instruction(op=Op.IADD, dst=4, src=(2, 3, RZ)))
     code = of(load, constant, *sums, Instruction(op=Op.ST, src=(4, RZ, RZ)), Instruction(op=Op.EXIT))
@@ -84,6 +84,8 @@ def test_values_that_may_be_compact_have_a_row():
     assert split(code, compact=True) == (2, 1)
     uniform = of(dataclasses.replace(load, space=Space.CONST), *code.instructions[1:])
     assert split(uniform, compact=True) == (2, 0)
+    counted = of(Instruction(op=Op.BARRED, dst=3), *code.instructions[1:])
+    assert (split(counted), split(counted, compact=True)) == ((1, 1), (2, 0))
 
 
 def test_too_few_names(monkeypatch):

@@ -54,10 +54,10 @@ def _barred(code: Sequence[Instruction]) -> set[int]:
 
 def _may_start_compact(instruction: Instruction) -> bool:
     """Whether the affine unit may execute an instruction if all its registers are compact: at most those of the integer
-    and floating-point lanes, and loads of constants."""
+    and floating-point lanes, loads of constants, and the MOV that writes what a barrier has counted."""
     if instruction.op is Op.LD:
         return instruction.space in (Space.CONST, Space.PARAM)
-    return instruction.pipe is Pipe.SP
+    return instruction.pipe is Pipe.SP or instruction.op is Op.BARRED
 
 
 def _maybe_compact(values: "_Values") -> set[int]:
