@@ -1,6 +1,7 @@
 """Widths of register operands, from a trace ([RADAIDEH], Fig. 3.3). Vectorised with numpy; no timing is involved."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -97,20 +98,45 @@ def accesses(trace: Trace, warps: list[WarpTrace]) -> tuple[Accesses, Accesses]:
     return reads, Accesses(number[at], 2 * time[at] + 1, destination[pc[at]], lanes[at], row[at])
 
 
+class Events(NamedTuple):
+    """The members of `Accesses` of reads and writes; the row of a read is `NONE`."""
+
+    key: np.ndarray
+    time: np.ndarray
+    lanes: np.ndarray
+    row: np.ndarray
+
+    def where(self, index: np.ndarray) -> "Events":
+        """Some of the events."""
+        return Events(*(member[index] for member in self))
+
+
 def values_read(trace: Trace, reads: Accesses, writes: Accesses) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The values that reads see: (values, executing lanes, time), rows in no particular order; 0 if nothing was
     written."""
-    key, time = (np.concatenate([getattr(reads, n), getattr(writes, n)]) for n in ("key", "time"))
-    order = np.lexsort((time, key))
-    key, row = key[order], np.concatenate([reads.row, writes.row])[order]
-    executing = lane_bits(np.concatenate([reads.lanes, writes.lanes])[order])
-    is_read = row == NONE
+    events = Events(*(np.concatenate([getattr(reads, n), getattr(writes, n)]) for n in Events._fields))
+    events = events.where(np.lexsort((events.time, events.key)))
+    is_read = events.row == NONE
+    last = np.maximum.accumulate(np.where(is_read, NONE, np.arange(len(is_read))))  # the last write so far
+    written = last >= np.searchsorted(events.key, events.key)
+    whole = is_read & written & (events.lanes & ~events.lanes[last] == 0)  # all lanes come from one write
+    # Registers that are read in another way are few, as a rule.
+    other = np.isin(events.key, events.key[is_read & ~whole])
+    simple = whole & ~other
+    values, executing, time = _by_lane(trace.results, events.where(other))
+    return (np.concatenate([trace.results[events.row[last[simple]]], values]),
+            np.concatenate([lane_bits(events.lanes[simple]), executing]), np.concatenate([events.time[simple], time]))
+
+
+def _by_lane(results: np.ndarray, events: Events) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`values_read` for events in order of key and time, lane by lane."""
+    executing, is_read = lane_bits(events.lanes), events.row == NONE
     # The event of the last write so far, by lane and event: small numbers in rows by lane, since there are many.
-    events = np.arange(len(key), dtype=np.int32)
+    number = np.arange(len(is_read), dtype=np.int32)
     writes_lane = np.ascontiguousarray((executing & ~is_read[:, None]).T)
-    writer = np.maximum.accumulate(np.where(writes_lane, events, np.int32(NONE)), axis=1).T[is_read]
-    first = np.searchsorted(key, key[is_read])
+    writer = np.maximum.accumulate(np.where(writes_lane, number, np.int32(NONE)), axis=1).T[is_read]
+    first = np.searchsorted(events.key, events.key[is_read])
     values = np.zeros(writer.shape, np.uint32)
-    if len(trace.results):
-        np.copyto(values, trace.results[row[writer], _LANE], where=writer >= first[:, None])
-    return values, executing[is_read], time[order][is_read]
+    if len(results):
+        np.copyto(values, results[events.row[writer], _LANE], where=writer >= first[:, None])
+    return values, executing[is_read], events.time[is_read]
