@@ -2,12 +2,13 @@
 Fig. 3.16a)."""
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from functools import cache, partial
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from warploom.arch.pipes import WritePaths
 from warploom.golden_model.masks import lowest
+from warploom.golden_model.memo import Memo
 from warploom.golden_model.named import named
 
 
@@ -30,10 +31,9 @@ class Wave(NamedTuple):
     port_conflicts: int
 
 
-@lru_cache(maxsize=1 << 15)
 def wavefront(requests: tuple[int, ...], diagonal: int, size: int) -> Wave:
     """The wave that visits this diagonal first. `requests` holds for each bank a mask over collectors; there are at
-    most `size` banks and as many collectors. Cached, since few patterns recur."""
+    most `size` banks and as many collectors."""
     grants: list[int | None] = [None] * len(requests)
     taken = 0
     turns = [(_steps(bank - diagonal, mask, size), bank) for bank, mask in enumerate(requests) if mask]
@@ -71,14 +71,9 @@ class Shares(NamedTuple):
     refused: int
 
 
-@lru_cache(maxsize=1 << 15)
-def share_paths(paths: WritePaths, writes: tuple[int | None, ...]) -> Shares:
-    """The first requesting writer of each path is granted, unless an earlier path writes the bank."""
-    return share_free(paths, writes, ())
-
-
-def share_free(paths: WritePaths, writes: Sequence[int | None], busy: Iterable[int]) -> Shares:
-    """The same where some banks are `busy`; they are among those that are taken."""
+def share_paths(paths: WritePaths, writes: Sequence[int | None], busy: Iterable[int] = ()) -> Shares:
+    """The first requesting writer of each path is granted, unless an earlier path writes the bank. Some banks may be
+    `busy`; they are among those that are taken."""
     granted, taken = [False] * len(writes), list(busy)
     for path in paths:
         for writer in path:
@@ -92,6 +87,21 @@ def share_free(paths: WritePaths, writes: Sequence[int | None], busy: Iterable[i
 
 Match = Callable[[tuple[int, ...], int, int], Wave]
 """Matches banks and collectors, as `wavefront` does."""
+
+_MOST = 1 << 13
+"""Patterns of requests that are kept for each turn; few recur."""
+
+
+@cache
+def waves_of(match: Match, diagonal: int, size: int) -> Memo[tuple[int, ...], Wave]:
+    """The wave of each pattern of requests."""
+    return Memo(lambda requests: match(requests, diagonal, size), _MOST)
+
+
+@cache
+def shares_of(paths: WritePaths) -> Memo[tuple[int | None, ...], Shares]:
+    """What is granted of each pattern of writes."""
+    return Memo(partial(share_paths, paths), _MOST)
 
 
 class Turns:
@@ -137,7 +147,9 @@ class Arbiter:
         self, banks: int, collectors: int, paths: WritePaths, rotating: int = 1, match: Match = wavefront,
     ) -> None:
         self.size = max(banks, collectors)
-        self._turns, self._match = Turns(self.size, paths, rotating), match
+        self._turns = Turns(self.size, paths, rotating)
+        self._waves = [waves_of(match, diagonal, self.size) for diagonal in range(self.size)]
+        self._shares = [shares_of(order) for order in self._turns.orders]
         self.observed, self.observe = self._turns.observed, self._turns.observe
         self.advance = self._turns.advance
         """The end of a cycle, or of several cycles without requests: the priority moves on."""
@@ -158,15 +170,15 @@ class Arbiter:
         `writes` holds for each writer the bank that its latch requests or `None`; `reads` for each bank the mask of
         collectors that request it.
         """
-        cycle, size = self._turns.cycle, self.size
-        granted, written, refused = share_paths(self._turns.order, tuple(writes))
+        cycle, shares, waves = self._turns.cycle, self._shares, self._waves
+        granted, written, refused = shares[cycle % len(shares)][tuple(writes)]
         conflicts = refused
         if written:
             reads = list(reads)
             for bank in written:
                 conflicts += reads[bank].bit_count()
                 reads[bank] = 0
-        grants, banks, ports = self._match(tuple(reads), cycle % size, size)
+        grants, banks, ports = waves[cycle % len(waves)][tuple(reads)]
         return named(Decision, (granted, grants, not refused, conflicts + banks, ports))
 
     def arbitrate(self, writes: Sequence[int | None], reads: Sequence[int]) -> tuple[list[bool], list[int | None]]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from warploom.arch.config import SmConfig
 from warploom.arch.pipes import WritePaths
-from warploom.golden_model.arbiter import Decision, Turns, Wave, share_free, share_paths, wavefront
+from warploom.golden_model.arbiter import Decision, Turns, Wave, share_paths, shares_of, wavefront, waves_of
 from warploom.golden_model.traffic import SlowCounts
 
 
@@ -72,9 +72,9 @@ class SlowArbiter:
         order, (open_writes, open_reads) = self._turns.order, self._open
         busy = [*open_writes.values(), *(() if self._two_ports else open_reads)]
         if not busy:
-            return share_paths(order, tuple(writes))
+            return shares_of(order)[tuple(writes)]
         free = tuple(path for path in order if open_writes.keys().isdisjoint(path))
-        return share_free(free, [None if writer in open_writes else bank for writer, bank in enumerate(writes)], busy)
+        return share_paths(free, [None if writer in open_writes else bank for writer, bank in enumerate(writes)], busy)
 
     def _wave(self, requests: Sequence[int], written: Iterable[int]) -> Wave:
         """The wave of the reads that are not open, without the banks that are `written` or open, and without the
@@ -86,7 +86,7 @@ class SlowArbiter:
             conflicts += left[bank].bit_count()
             left[bank] = 0
         busy = sum(1 << collector for collector in open_reads.values())
-        wave = wavefront(tuple(mask & ~busy for mask in left), self.diagonal, self.size)
+        wave = waves_of(wavefront, self.diagonal, self.size)[tuple([mask & ~busy for mask in left])]
         late = {bank: (mask & busy).bit_count() for bank, mask in enumerate(left)} if busy else {}
         conflicts += sum(late.pop(bank, 0) for bank, _ in wave.grants)
         return Wave(wave.grants, wave.bank_conflicts + conflicts, wave.port_conflicts + sum(late.values()))

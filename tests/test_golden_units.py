@@ -9,6 +9,7 @@ from warploom.arch.config import SmConfig
 from warploom.golden_model.arbiter import Arbiter
 from warploom.golden_model.bank import Bank
 from warploom.golden_model.crossbar import Crossbar
+from warploom.golden_model.memo import Memo
 from warploom.golden_model.subbank import SubBank
 from warploom.golden_model.words import broadcast, join, merge, split, spread
 
@@ -90,3 +91,15 @@ def test_no_read_starves(banks: int, collectors: int, data: st.DataObject) -> No
 
 def test_crossbar_connects_banks_to_the_collectors_granted() -> None:
     assert Crossbar(3, 4).route([10, 11, 12], [2, None, 0]) == [12, None, 10, None]
+
+
+def test_a_full_memo_forgets_all_values() -> None:
+    asked: list[int] = []
+
+    def squared(number: int) -> int:
+        asked.append(number)
+        return number * number
+
+    memo = Memo(squared, most=2)
+    assert [memo[number] for number in (3, 4, 3, 5, 5, 3)] == [9, 16, 9, 25, 25, 9]
+    assert asked == [3, 4, 5, 3] and len(memo) == 2

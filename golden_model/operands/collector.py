@@ -1,10 +1,11 @@
 """`Collector`: holds one instruction until its operands are present (docs/contract/operands.md)."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple, cast
 
 from warploom.arch.config import COLUMNS
+from warploom.golden_model.memo import Memo
 from warploom.golden_model.named import named
 from warploom.golden_model.placement import Address
 from warploom.golden_model.records import DispatchFields, IssueFields, StoredFields
@@ -179,18 +180,18 @@ class Asking(NamedTuple):
 
 NOTHING_ASKED = Asking((), (), (), Requests({}, False))
 
-Asker = Callable[[int, int, tuple[Address, ...], tuple[Metadata, ...]], Asking]
-"""What `asking_of` makes."""
+Asker = Memo[tuple[int, int, tuple[Address, ...], tuple[Metadata, ...]], Asking]
+"""What the slots of the mask `waiting` ask, for the executing lanes, if they matter, of registers with these addresses
+and metadata."""
 
 
 def asking_of(form: Form) -> Asker:
-    """The function that tells what the slots of the mask `waiting` ask, of registers in this form, for the executing
-    lanes, if they matter. Cached, since warps come to the same instructions again."""
+    """The same, of registers in this form."""
 
     ports = form.ports
 
-    @lru_cache(maxsize=1 << 14)
-    def asking(waiting: int, lanes: int, sources: tuple[Address, ...], metadata: tuple[Metadata, ...]) -> Asking:
+    def asking(asked: tuple[int, int, tuple[Address, ...], tuple[Metadata, ...]]) -> Asking:
+        waiting, lanes, sources, metadata = asked
         needed = form.needed(lanes, metadata)
         each = zip(SLOTS, sources, metadata, needed, strict=True)  # the values of a `Read`
         reads = [(ports(read[1], read[2]), named(Read, read)) for read in each if waiting >> read[0] & 1]
@@ -198,7 +199,7 @@ def asking_of(form: Form) -> Asker:
         sums = sums_of((a.bit_count(), b.bit_count(), c.bit_count()))
         return named(Asking, (needed, sums, reads, requests_of(waiting, reads)))
 
-    return asking
+    return Memo(asking, 1 << 14)  # warps come to the same instructions again
 
 
 def requests_of(waiting: int, reads: Sequence[tuple[Sequence[Port], Read]]) -> Requests:
@@ -249,7 +250,7 @@ class Collector(WholeSlots):
         read = self.metadata = metadata[:-1]
         self._take(fields, sources, destination, self._fields_of(metadata[-1]))
         waiting = self._at_first = self.waiting
-        asked = self._asked = self._ask(waiting, fields["lanes"] if self._by_lanes else 0, sources, read)
+        asked = self._asked = self._ask[waiting, fields["lanes"] if self._by_lanes else 0, sources, read]
         sums = self._sums = asked.sums
         self.columns_stored += sums[self.present]
 

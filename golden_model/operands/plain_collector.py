@@ -1,20 +1,23 @@
 """`PlainCollector`: a collector of registers that are stored as whole words (docs/contract/operands.md)."""
 
 from collections.abc import Mapping
-from functools import lru_cache
 
+from warploom.golden_model.memo import Memo
 from warploom.golden_model.operands.collector import ALL_COLUMNS, EVERY, SLOTS_OF, Requests, WholeSlots
 from warploom.golden_model.placement import Address
 from warploom.golden_model.records import IssueFields
 from warploom.golden_model.register_file.ports import Port, Read
 
 
-@lru_cache(maxsize=1 << 14)
-def _requests_of(waiting: int, *sources: Address) -> Requests:
-    """The requests of waiting slots for whole words. Cached, since warps come to the same instructions again."""
+def _requests(asked: tuple[int, tuple[Address, ...]]) -> Requests:
+    """The requests of waiting slots for whole words."""
+    waiting, sources = asked
     highest_first = reversed(SLOTS_OF[waiting])
     reads = {(sources[slot].bank, 0): Read(slot, sources[slot], None, EVERY[slot]) for slot in highest_first}
     return Requests(reads, len(reads) < waiting.bit_count())
+
+
+_requests_of = Memo(_requests, 1 << 14)  # warps come to the same instructions again
 
 
 class PlainCollector(WholeSlots):
@@ -29,7 +32,7 @@ class PlainCollector(WholeSlots):
 
     def requests(self) -> Mapping[Port, Read]:
         """The request at each port."""
-        reads, self.renews = _requests_of(self.waiting, *self.sources)
+        reads, self.renews = _requests_of[self.waiting, self.sources]
         return reads
 
     def operands(self) -> tuple[int, int, int]:

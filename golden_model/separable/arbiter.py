@@ -1,7 +1,6 @@
 """`match`: banks select collectors, then collectors select banks (docs/contract/register_file.md)."""
 
 from collections import defaultdict
-from functools import lru_cache
 
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import ReadArbiter
@@ -14,7 +13,6 @@ def match_of(config: SmConfig) -> Match:
     return match if config.read_arbiter is ReadArbiter.SEPARABLE else wavefront
 
 
-@lru_cache(maxsize=1 << 15)
 def match(requests: tuple[int, ...], diagonal: int, size: int) -> Wave:
     """The reads granted in one cycle, for the same arguments as those of `wavefront`."""
     offers: dict[int, int] = defaultdict(int)  # for each collector, the mask of banks that selected it
