@@ -36,7 +36,7 @@ class LaneActivity:
             self.operand_columns += _ALL_COLUMNS
             self.meter.dispatch(cycle, dispatch, UNGATED, 0)
             return
-        self.operand_columns += sum(holder.columns)
+        self.operand_columns += holder.columns
         executing, found = dispatch["lanes"].bit_count(), self._outcomes[port]
         if found is NONE:
             self.meter.dispatch(cycle, dispatch, (executing, executing, 0), 0)

@@ -181,10 +181,10 @@ class BypassingCollector:
         return a, b, c
 
     @property
-    def columns(self) -> tuple[int, int, int]:
-        """Columns of each operand register that take the oldest instruction's operands."""
+    def columns(self) -> int:
+        """Columns of the operand registers that take the oldest instruction's operands."""
         count: int = self.fields["lanes"].bit_count() if self._gated else LANES
-        return count, count, count
+        return 3 * count
 
     def lookup(self, register: int) -> Entry | None:
         """The entry that names a register."""

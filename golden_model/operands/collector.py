@@ -93,9 +93,9 @@ class Slots:
         self._filling: Sequence[int] = ALL_COLUMNS  # the columns that they fill
 
     @property
-    def columns(self) -> Sequence[int]:
-        """The number of columns of each slot that take its operand or constant."""
-        return self._sums[0b001], self._sums[0b010], self._sums[0b100]
+    def columns(self) -> int:
+        """The number of columns that take an operand or a constant, of all slots."""
+        return self._sums[ALL_SLOTS]
 
     def _take(
         self, fields: IssueFields, sources: tuple[Address, ...], destination: Address,
