@@ -145,7 +145,9 @@ class Interleaved(_Rules):
 
     def known_zero(self, zero: Zero, encoding: Encoding) -> int:
         """The lanes that are known to be zero."""
-        return _known_lanes(zero, encoding) if self._across else zero.mask
+        if not self._across:
+            return zero.mask
+        return _known_lanes(zero, encoding) if zero.mask & _BELOW[1] else 0  # all granules of a group have to be zero
 
 
 @lru_cache(maxsize=1 << 16)
