@@ -1,7 +1,6 @@
 """`Sm`: front end, datapath and the units behind it, connected (docs/contract/)."""
 
 from collections.abc import Sequence
-from operator import attrgetter
 
 from warploom.arch.chunks import most_warps
 from warploom.arch.config import SmConfig
@@ -30,8 +29,6 @@ from warploom.golden_model.trace import Traced
 from warploom.golden_model.writeback import result_of
 
 _TAGS = 1 << TAG_BITS
-
-_enters = attrgetter("enters")
 
 
 class Sm:
@@ -74,6 +71,8 @@ class Sm:
         self._inputs = [[slot % config.issue_ports * config.issue_per_warp + place for slot in range(config.warps)]
                         for place in range(config.issue_per_warp)]
         self._ports, self._interval = config.issue_ports, config.front_end_interval
+        # Otherwise each scheduler has a port, and claims it in its turn.
+        self._reorders = config.schedulers > config.issue_ports or config.has_pairs
         self._no_issues: list[IssueFields | None] = [None] * config.issue_inputs
         self._no_results: list[Result | None] = [None] * len(config.pipes)
         sp, sfu, (self._mem,) = map(config.numbers, KINDS)
@@ -164,11 +163,11 @@ class Sm:
         cycle, datapath = self.cycle, self.datapath
         datapath.settle()
         tags, preferred = _TAGS - len(self._flights), datapath.stall if self._prefers else 0
-        picked = self._picked = self.front_end.select(cycle, tags, datapath.operands, preferred)
+        self._picked, entering = self.front_end.select(cycle, tags, datapath.operands, preferred)
+        self._entering = entering
         if self._has_pairs:
             self._seconds = self.front_end.seconds
         attempts = self.decisions.attempts(self.issuing) if self._has_plug_in else ()
-        entering = self._entering = [*filter(_enters, picked)] if picked else ()
         issue, first_port = self._issues(cycle) if entering else ((), 0)
         results, given = self._outside(cycle)
         warps = self._warp_events(cycle, datapath.sweeping) if self._renames else NO_EVENTS
@@ -219,7 +218,7 @@ class Sm:
         entering: Sequence[Warp | Follower] = self._entering
         if self._seconds:
             entering = [*entering, *(follower for follower in self._seconds if follower.enters)]
-        if len(entering) > 1:
+        if self._reorders and len(entering) > 1:
             entering = sorted(entering, key=lambda warp: (warp.slot - first) % ports)
         issues, tag, flights = self._no_issues.copy(), self._tag, self._flights
         for warp in entering:

@@ -147,13 +147,13 @@ def test_preferred_warps_go_first_and_among_them_the_greedy_one() -> None:
         ["warps=4", "schedulers=1", "scheduler=trws", "pipes.sp.result_queue=2", *RENAMED])
     decisions = SimpleNamespace(free_entries=lambda free: free, apart=0)
     operands: Any = SimpleNamespace(free_collectors=[4], free=[0b1111] * 4)
-    issue = Issue(config, decisions)  # type: ignore[arg-type]
+    issue: Any = Issue(config, decisions, warps=range(4))  # type: ignore[arg-type]
     for slot in (2, 0, 3, 1):
         issue.joined(slot, 0)
         issue.comes(slot, demand_of(0, 1), READY)
 
     def picks(*preferred: int) -> list[int]:
-        return [slot for mask in preferred for slot in issue.select(0, 9, operands, mask)]
+        return [slot for mask in preferred for slot in issue.select(0, 9, operands, mask)[0]]
 
     assert picks(0, 0b1000, 0b1011, 0) == [2, 3, 3, 3]  # oldest; preferred; greedy among the preferred; greedy
     assert picks(0b0011, 0b0010, 0b0100) == [0, 1, 2]  # the oldest of two

@@ -36,11 +36,11 @@ class Room:
     demand = issued = fields = flight = None
 
 
-def issue_of(*settings: str, slots: int = 4) -> tuple[Issue, Room]:
-    """An issue stage with warps in all slots, none of which has come to an instruction."""
+def issue_of(*settings: str, slots: int = 4) -> tuple[Any, Room]:
+    """An issue stage with warps in all slots, none of which has come to an instruction; here warps are their slots."""
     free = Room()
     config = SmConfig().with_settings([f"warps={slots}", "scheduler=lrr", *settings])
-    issue = Issue(config, free)  # type: ignore[arg-type]
+    issue = Issue(config, free, warps=range(slots))  # type: ignore[arg-type]
     for slot in range(slots):
         issue.joined(slot, 0)
     return issue, free
@@ -78,7 +78,7 @@ def test_the_port_goes_round_and_others_stall_for_it() -> None:
     issue, _ = issue_of("schedulers=2")
     for slot in range(4):
         issue.comes(slot, 2, READY)
-    assert [issue.select(cycle, 1, OPEN) for cycle in range(4)] == [[0], [1], [2], [3]]
+    assert [issue.select(cycle, 1, OPEN)[0] for cycle in range(4)] == [[0], [1], [2], [3]]
     assert issue.stalls.now == [Stall.PORT] and issue.stalls.counts[Stall.PORT] == 4
 
 
@@ -87,9 +87,9 @@ def test_what_needs_no_port_issues_beside() -> None:
     issue.comes(0, 1, READY)
     issue.comes(1, 1, READY)
     issue.comes(3, NO_PORT, READY)
-    assert issue.select(0, 1, OPEN) == [0, 3]  # the port is taken, so scheduler 1 has slot 3 only
-    assert issue.select(1, 1, OPEN) == [1]
-    assert issue.select(2, 0, OPEN) == [3]
+    assert issue.select(0, 1, OPEN) == ([0, 3], [0])  # the port is taken, so scheduler 1 has slot 3 only
+    assert issue.select(1, 1, OPEN) == ([1], [1])
+    assert issue.select(2, 0, OPEN) == ([3], [])
     assert issue.stalls.now == [Stall.COLLECTOR]
 
 
@@ -106,25 +106,25 @@ def test_room_is_asked_for_the_registers_of_each_warp() -> None:
     issue, free = issue_of("schedulers=1")
     for slot in range(4):
         issue.comes(slot, slot, READY)
-    assert issue.select(0, 1, store((0, 0, 0b0100, 0b0111))) == [2]
+    assert issue.select(0, 1, store((0, 0, 0b0100, 0b0111))) == ([2], [2])
     free.refused = 0b0100
-    assert not issue.select(1, 1, store((0, 0, 0b0100, 0b0111)))
+    assert not issue.select(1, 1, store((0, 0, 0b0100, 0b0111)))[0]
     assert issue.stalls.now == [Stall.COLLECTOR]
 
 
 def test_of_several_causes_the_first_counts() -> None:
     issue, _ = issue_of("schedulers=2")
-    assert not issue.select(0, 1, OPEN) and issue.stalls.now == [Stall.NO_WARP] * 2
+    assert not issue.select(0, 1, OPEN)[0] and issue.stalls.now == [Stall.NO_WARP] * 2
     issue.comes(0, 1, Stall.MEMORY)
     issue.comes(2, 1, Stall.WAR)
     issue.comes(1, NO_PORT, Stall.BARRIER)
-    assert not issue.select(1, 1, OPEN)
+    assert not issue.select(1, 1, OPEN)[0]
     assert sorted(issue.stalls.now) == [Stall.WAR, Stall.BARRIER]
     issue.left(2)
     issue.left(1)
     issue.drain()
     issue.left(3)
-    assert not issue.select(2, 1, OPEN)
+    assert not issue.select(2, 1, OPEN)[0]
     assert sorted(issue.stalls.now) == [Stall.MEMORY, Stall.DRAINED]
 
 
@@ -136,10 +136,10 @@ def test_cycles_that_are_alike_may_be_passed_at_once(interval: int, start: int) 
     for issue in (stepped, leapt):
         issue.comes(1, 1, Stall.FENCE)
     for cycle in range(start, 20):
-        assert not stepped.select(cycle, 1, OPEN)
+        assert not stepped.select(cycle, 1, OPEN)[0]
     cycle = start
     while cycle < 20:
-        assert not leapt.select(cycle, 1, OPEN)
+        assert not leapt.select(cycle, 1, OPEN)[0]
         cycles = min(leapt.next_event(cycle) or 20, 20) - cycle - 1
         leapt.advance(cycle, cycles)
         cycle += 1 + cycles
@@ -156,10 +156,10 @@ def test_causes_that_are_remembered_are_those_of_the_cycle(scheduler: str) -> No
     for cycle in range(300):
         for _ in range(rng.randrange(2)):
             issue.comes(rng.randrange(4), rng.randrange(NO_PORT, COUNTS), rng.choice(HOLDS))
-        assert not issue.select(cycle, 1, OPEN)
+        assert not issue.select(cycle, 1, OPEN)[0]
         known = issue.stalls.now
         issue._idle = ()
-        assert not issue.select(cycle, 1, OPEN)
+        assert not issue.select(cycle, 1, OPEN)[0]
         assert issue.stalls.now == known
 
 
@@ -167,11 +167,11 @@ def test_a_two_level_picker_is_told_of_long_waits() -> None:
     issue, _ = issue_of("schedulers=1", "scheduler=two_level", "active_warps=1")
     for slot in range(4):
         issue.comes(slot, 0, READY)
-    assert issue.select(0, 1, OPEN) == [0]
+    assert issue.select(0, 1, OPEN)[0] == [0]
     issue.comes(0, 0, Stall.SCOREBOARD)
-    assert not issue.select(1, 1, OPEN)  # a short wait keeps its place
+    assert not issue.select(1, 1, OPEN)[0]  # a short wait keeps its place
     issue.enter(0, Stall.MEMORY)
-    assert issue.select(2, 1, OPEN) == [1]
+    assert issue.select(2, 1, OPEN)[0] == [1]
     issue.enter(0, READY)
     issue.left(1)
-    assert issue.select(3, 1, OPEN) == [2]
+    assert issue.select(3, 1, OPEN)[0] == [2]

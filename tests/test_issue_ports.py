@@ -46,11 +46,12 @@ def store(collectors: Sequence[int]) -> Any:
     return SimpleNamespace(free_collectors=collectors, free=(-1,) * 4)
 
 
-def issue_of(ports: int, *settings: str) -> tuple[Issue, Open]:
-    """An issue stage of four schedulers with two warps each, all of which may issue into the datapath."""
+def issue_of(ports: int, *settings: str) -> tuple[Any, Open]:
+    """An issue stage of four schedulers with two warps each, all of which may issue into the datapath; here warps are
+    their slots."""
     decisions = Open()
     config = SmConfig().with_settings(["warps=8", "schedulers=4", f"issue_ports={ports}", "scheduler=lrr", *settings])
-    issue = Issue(config, decisions)  # type: ignore[arg-type]
+    issue = Issue(config, decisions, warps=range(8))  # type: ignore[arg-type]
     for slot in range(8):
         issue.joined(slot, 0)
         issue.comes(slot, 2, READY)
@@ -102,20 +103,20 @@ def test_parts_are_no_longer_than_their_share_needs() -> None:
 
 def test_each_port_takes_one_and_what_a_scheduler_leaves_passes_on() -> None:
     issue, _ = issue_of(2)
-    assert issue.select(0, 9, store((9,))) == [0, 1]  # schedulers 2 and 3 find their ports taken
+    assert issue.select(0, 9, store((9,)))[0] == [0, 1]  # schedulers 2 and 3 find their ports taken
     assert issue.stalls.now == [Stall.PORT] * 2
-    assert issue.select(1, 9, store((9,))) == [1 + 4, 2]
+    assert issue.select(1, 9, store((9,)))[0] == [1 + 4, 2]
     for slot in (2, 6):
         issue.comes(slot, 2, Stall.WAR)
-    assert issue.select(2, 9, store((9,))) == [3, 4]  # scheduler 0 gets the port that scheduler 2 leaves
+    assert issue.select(2, 9, store((9,)))[0] == [3, 4]  # scheduler 0 gets the port that scheduler 2 leaves
     assert issue.stalls.now == [Stall.WAR, Stall.PORT]
 
 
 def test_as_many_instructions_enter_as_there_are_collectors_and_tags() -> None:
     issue, _ = issue_of(4)
-    assert issue.select(3, 9, store((3,))) == [3, 0, 1]
+    assert issue.select(3, 9, store((3,)))[0] == [3, 0, 1]
     assert issue.stalls.now == [Stall.COLLECTOR]
-    assert issue.select(2, 2, store((9,))) == [2, 3 + 4]
+    assert issue.select(2, 2, store((9,)))[0] == [2, 3 + 4]
     assert issue.stalls.now == [Stall.COLLECTOR] * 2
 
 
@@ -124,7 +125,7 @@ def test_what_needs_no_collector_or_no_port_issues_beside() -> None:
     decisions.apart = 1 << 2 | 1 << 6
     for slot in (3, 7):
         issue.comes(slot, NO_PORT, READY)
-    assert issue.select(0, 9, store((1,))) == [0, 2, 3]
+    assert issue.select(0, 9, store((1,)))[0] == [0, 2, 3]
     assert issue.stalls.now == [Stall.COLLECTOR]
 
 

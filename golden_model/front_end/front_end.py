@@ -9,7 +9,7 @@ from warploom.golden_model.front_end.decode import Static
 from warploom.golden_model.front_end.groups import groups_of
 from warploom.golden_model.front_end.hazards import UNANSWERED
 from warploom.golden_model.front_end.instructions import Direct
-from warploom.golden_model.front_end.issue import Issue
+from warploom.golden_model.front_end.issue import Issue, Selected
 from warploom.golden_model.front_end.order import Order, ProgramOrder
 from warploom.golden_model.front_end.pairs import Pairs
 from warploom.golden_model.front_end.residency import Residency
@@ -31,10 +31,9 @@ class FrontEnd:
         self.order, self._decisions = order, decisions
         self.residency = Residency(config, trace, blocks)
         self.warps: dict[int, Warp] = {}  # by slot
-        self._warp_in = self.warps.__getitem__
         self._scoreboard = Scoreboard(config.warps, tracks_reads=not config.has_window)
         pairs = Pairs(statics, self.warps, self._scoreboard, decisions) if config.has_pairs else None
-        self._issue = Issue(config, decisions, pairs)
+        self._issue = Issue(config, decisions, self.warps, pairs)
         self.stalls, self.states = self._issue.stalls, self._issue.states
         self.next_event, self.advance = self._issue.next_event, self._issue.advance
         self.slept = self._issue.slept
@@ -60,13 +59,12 @@ class FrontEnd:
         """The seconds of the pairs that issue in this cycle."""
         return self._issue.seconds
 
-    def select(self, cycle: int, tags: int, operands: OperandStore, preferred: int = 0) -> Sequence[Warp]:
-        """The warps that issue in this cycle, of each port one into the datapath, as far as there are free tags, and as
-        the operand store takes them. Schedulers prefer the slots in the mask `preferred`."""
+    def select(self, cycle: int, tags: int, operands: OperandStore, preferred: int = 0) -> Selected:
+        """The warps that issue in this cycle, as far as there are free tags, and as the operand store takes them.
+        Schedulers prefer the slots in the mask `preferred`."""
         if self.slept is not None:
             self._issue.wake(cycle)
-        picked = self._issue.select(cycle, tags, operands, preferred)
-        return [*map(self._warp_in, picked)] if picked else ()
+        return self._issue.select(cycle, tags, operands, preferred)
 
     def offer_block(self) -> None:
         """A block may be dispatched in the next cycle that is simulated, if one is left."""

@@ -1,6 +1,6 @@
 """`Issue`: what each scheduler issues in a cycle, and why not (docs/contract/front_end.md, *Issue ports*)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from warploom.arch.config import SmConfig
 from warploom.golden_model.front_end.candidates import Candidates
@@ -9,22 +9,30 @@ from warploom.golden_model.front_end.drowsy import Drowsy
 from warploom.golden_model.front_end.pairs import Pairs
 from warploom.golden_model.front_end.pickers import pickers_of, slots_of_ports
 from warploom.golden_model.front_end.stalls import LONG, Stall, Stalls
-from warploom.golden_model.front_end.warps import Follower
+from warploom.golden_model.front_end.warps import Follower, Warp
 from warploom.golden_model.operands.port import OperandStore
+
+Selected = tuple[Sequence[Warp], Sequence[Warp]]
+"""The warps that issue in a cycle, and those of them whose instruction enters the datapath, of each port at most one;
+both in the order in which the schedulers claim the ports."""
+
+NOTHING_SELECTED: Selected = (), ()
 
 _COLLECTOR, _PORT, _NO_WARP, _DRAINED = map(int, (Stall.COLLECTOR, Stall.PORT, Stall.NO_WARP, Stall.DRAINED))
 
 
 class Issue:
-    """The schedulers, which claim the issue ports in turn: a picker each. Warps are named by their slots; `state` and
-    `demand` are those of `Candidates`."""
+    """The schedulers, which claim the issue ports in turn: a picker each. `warps` are those in the slots, and named by
+    their slots elsewhere; `state` and `demand` are those of `Candidates`."""
 
-    def __init__(self, config: SmConfig, decisions: Decisions, pairs: Pairs | None = None) -> None:
+    def __init__(
+        self, config: SmConfig, decisions: Decisions, warps: Mapping[int, Warp], pairs: Pairs | None = None
+    ) -> None:
         self.stalls = Stalls()
         self._empty = _NO_WARP  # of a scheduler without any warp
         self.seconds: list[Follower] = []
         """The seconds of the pairs that issue in this cycle."""
-        self._decisions, self._pairs = decisions, pairs
+        self._decisions, self._warps, self._pairs = decisions, warps, pairs
         self._candidates = Candidates(config.warps, len(config.collector_sets))
         self.states = self._candidates.states
         self._interval = config.front_end_interval
@@ -39,17 +47,17 @@ class Issue:
         """The state of a slot's next instruction is this one."""
         self._idle: Sequence[int] = ()  # causes of the schedulers' stalls while no warp may issue, if computed
 
-    def select(self, cycle: int, tags: int, operands: OperandStore, preferred: int = 0) -> Sequence[int]:
-        """The slots whose warps issue in this cycle, of each port at most one into the datapath. There are so many free
-        `tags`. Pickers choose among the `preferred` slots that may issue, if there are any."""
+    def select(self, cycle: int, tags: int, operands: OperandStore, preferred: int = 0) -> Selected:
+        """The warps that issue in this cycle. There are so many free `tags`. Pickers choose among the `preferred` slots
+        that may issue, if there are any."""
         candidates, decisions, pairs = self._candidates, self._decisions, self._pairs
         if pairs is not None:
             self.seconds = []
         late = cycle % self._interval
         if late or not candidates.ready:
             self.stalls.count(() if late else self._idle or self._causes())
-            return ()
-        picked, stalled = [], []
+            return NOTHING_SELECTED
+        picked, into_datapath, stalled = [], [], []
         portless, entering = candidates.able(decisions.free_entries(operands.free) if tags else NONE_FREE)
         apart, served = decisions.apart, 0  # slots whose port has been claimed
         left = [*operands.free_collectors]
@@ -59,8 +67,10 @@ class Issue:
             able = picker.scope & (portless | entering)
             if able:
                 slot = picker.pick(able & preferred or able)
-                picked.append(slot)
+                warp = self._warps[slot]
+                picked.append(warp)
                 if entering >> slot & 1:
+                    into_datapath.append(warp)
                     served |= port
                     tags -= 1
                     entering &= ~served if tags else 0
@@ -75,7 +85,7 @@ class Issue:
                 stalled.append(candidates.cause(picker.scope or picker.own, self._empty))
         if stalled or self.stalls.now:
             self.stalls.count(stalled)
-        return picked
+        return picked, into_datapath
 
     def wake(self, cycle: int) -> None:
         """A cycle begins: warps whose registers are awake from now on may issue."""
