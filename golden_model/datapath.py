@@ -150,9 +150,10 @@ class Datapath:
     @property
     def quiet(self) -> bool:
         """Whether nothing happens in this cycle without an input."""
-        cycle = self.operands.dispatcher.cycle
-        return (not self.leaving and self.register_file.quiet and self.operands.quiet and not self._sent
-                and not any(cycle in finished for _, finished in self._results_of)
+        if self.leaving or self._sent or not (self.register_file.quiet and self.operands.quiet):
+            return False
+        cycle = self._dispatcher.cycle
+        return (not any(cycle in finished for _, finished in self._results_of)
                 and (self.affine is None or self.affine.next_event() != self.affine.cycle))
 
     def next_event(self) -> int | None:

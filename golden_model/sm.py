@@ -137,7 +137,7 @@ class Sm:
 
     def skip(self) -> None:
         """Go to the last cycle before the next event. Raises `ExecutionError` if there is none."""
-        if self._picked:
+        if self._picked or not self.datapath.quiet:
             return
         event = self.next_event()
         if event is None:
