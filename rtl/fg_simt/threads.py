@@ -52,15 +52,17 @@ class Threads(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        block, warp, last = self.block, Signal(WORD_BITS), Signal()
+        block, warp = self.block, Signal(WORD_BITS)
+        last = Signal()  # the warp is the last one of its block; a register, since what ends a warp waits for it
         rows = Signal()  # warps are consecutive in x
         flat, one_plane = Signal(), Signal()  # all threads of a warp, or of the block, have one z
         thread = Signal(range(LANES + 1), init=LANES)  # the next one of the walk
-        m.d.comb += [last.eq(warp + 1 == block.warps), self.ends_block.eq(last)]
+        m.d.comb += self.ends_block.eq(last)
         self._count_warps(m, last)
         self._count_threads(m, rows, thread, last)
         with m.If(self.start | self.advance):
-            m.d.sync += [warp.eq(Mux(self.start | last, 0, warp + 1)), thread.eq(0)]
+            m.d.sync += [warp.eq(Mux(self.start | last, 0, warp + 1)), thread.eq(0),
+                         last.eq(Mux(self.start | last, block.warps == 1, warp + 2 == block.warps))]
         with m.If(self.start):
             plane = (block.block_x[:THREAD_BITS] * block.block_y[:THREAD_BITS])[:THREAD_BITS]
             m.d.sync += [
