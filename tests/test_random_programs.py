@@ -15,6 +15,7 @@ from random_case import Case
 from random_programs import cases, samples, some
 from warp_programs import LostValueError, Window
 
+from warploom.arch.config import SmConfig
 from warploom.arch.isa import RZ
 from warploom.arch.program import Program
 from warploom.compiler.writeback_hints import annotate
@@ -24,12 +25,16 @@ from warploom.golden_model.check import Mismatch
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.trace import Trace
 from warploom.origin import ROOT
+from warploom.tb.combinations import axes, covering_array
 
 STORED = sorted((Path(__file__).parent / "programs" / "machine").glob("*.ptx"))
 FAILED = ROOT / "build" / "random_programs"
 WINDOWS = range(2, 9)
 LIMIT = 1_000_000
 """Cycles."""
+
+PARTS = 4
+"""Tests of an array, which workers share."""
 
 
 def check(case: Case) -> None:
@@ -74,6 +79,18 @@ def test_saved_programs_are_read_again(tmp_path: Path) -> None:
 ])
 def test_random_programs(bypass: str, count: int) -> None:
     some(count)(given(cases([bypass]))(check))()
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("preset", ["small", "fermi"])
+@pytest.mark.parametrize("part", range(PARTS))
+def test_random_programs_on_an_array(part: int, preset: str) -> None:
+    """Each legal pair of settings: four kernels on each core of the covering array."""
+    machine = SmConfig.preset(preset)
+    for number, config in enumerate(covering_array(machine)[part::PARTS]):
+        settings = tuple(f"{axis}={getattr(config, axis)}" for axis in axes(machine))
+        for case in samples(4, PARTS * number + part, affines=("off", "abm")):
+            check(replace(case, preset=preset, settings=settings))
 
 
 def test_random_programs_see_what_an_eviction_hides(monkeypatch: pytest.MonkeyPatch) -> None:
