@@ -27,6 +27,7 @@ from warploom.evaluation.named import Named, named
 from warploom.evaluation.overhead import mask_buffer
 from warploom.evaluation.published import published
 from warploom.evaluation.register_file_energy import (
+    gpu_saved,
     gpu_saved_by_affine,
     gpu_saved_by_time,
     gpu_saved_by_work,
@@ -41,7 +42,7 @@ from warploom.synth import cell_energy, liberty
 from warploom.synth.power import mean_energy
 from warploom.synth.sram import VOLTAGE, Macro
 
-NARROW, PASCAL = SmConfig.preset("narrow"), SmConfig.preset("pascal")
+NARROW, PASCAL, GTX480 = SmConfig.preset("narrow"), SmConfig.preset("pascal"), SmConfig.preset("gtx480")
 COALESCING = dataclasses.replace(NARROW, coalescing=Coalescing.ON)
 CORF = coalescing.configurations(NARROW)["wid_corf"]
 WINDOWS = dataclasses.replace(PASCAL, bypass=Bypass.BOW_HINTS)
@@ -140,6 +141,16 @@ def test_what_toggles_is_counted_unless_it_is_assumed_to_be_random():
     assert Costs.of(counted, dataclasses.replace(ASSUMED, random_data=1.0)).toggling == pytest.approx(0.5)
 
 
+def test_another_form_of_the_words_has_the_same_assumptions():
+    """Without gating an eighth of the bits toggles, a quarter with it."""
+    toggling = Toggling({"whole_off": 8, "whole_cross_lane": 4}, {"whole_off": 1, "whole_cross_lane": 1})
+    counted = dataclasses.replace(run(GATING), toggling=toggling)
+    gated = Costs.of(counted, dataclasses.replace(ASSUMED, wire_length=3.0))
+    whole = gated.of_form(counted, gating=Gating.OFF)
+    assert (gated.toggling, whole.toggling) == (0.25, 0.125)
+    assert whole.wire == pytest.approx(gated.wire / 2) == pytest.approx(3 * costs().wire / 4)
+
+
 # ------------------------------------------------------------------ the register file
 
 
@@ -171,11 +182,15 @@ def test_a_bank_without_column_enables_puts_out_words_that_toggle_as_without_gat
     assert passed == pytest.approx(32 * (24 - 10) * c.selection(4))
 
 
+def test_a_word_that_is_read_is_selected_from_banks():
+    assert (GTX480.banks, GTX480.collectors) == (4, 16)
+    assert register_file(run(GTX480, column_reads=3)).selection == pytest.approx(32 * 3 * costs(GTX480).selection(4))
+
+
 def test_an_operand_is_selected_from_the_collectors_of_its_port():
-    gtx480 = SmConfig.preset("gtx480")
-    assert [len(gtx480.holders_of(port)) for port in range(len(gtx480.dispatch_ports))] == [6, 6, 8, 2]
-    c = costs(gtx480)
-    assert register_file(run(gtx480, operand_columns=4)).selection == pytest.approx(32 * 4 * 2.5 * c.selection(2))
+    assert [len(GTX480.holders_of(port)) for port in range(len(GTX480.dispatch_ports))] == [6, 6, 8, 2]
+    c = costs(GTX480)
+    assert register_file(run(GTX480, operand_columns=4)).selection == pytest.approx(32 * 4 * 2.5 * c.selection(2))
 
 
 def test_an_ungated_clock_reaches_collectors_and_tables_in_every_cycle():
@@ -187,6 +202,8 @@ def test_an_ungated_clock_reaches_collectors_and_tables_in_every_cycle():
     assert narrow - plain == pytest.approx(10 * 8.3 / 1000 * 3 * 1024)
     corf = register_file(run(CORF, cycles=10), assumed=assumed).clock
     assert corf - plain == pytest.approx(10 * 8.3 / 1000 * 4 * (3024 + 1024)), "masks, and what is free"
+    tags = register_file(run(AFFINE, cycles=10, affine=dict.fromkeys(COMPACT, 0)), assumed=assumed).clock
+    assert tags - plain == pytest.approx(10 * 8.3 / 1000 * 2 * 512), "tags of both schedulers"
 
 
 OPERANDS = {"operands": [0, 0, 1, 0], "destination_widths": [0, 1, 0, 0], "bank_writes": [0, 1, 0, 0]}
@@ -224,6 +241,32 @@ def test_coalescing_logic_is_passed_by_operands_and_results_and_the_arbiter_work
     corf = FIGURES["logic"]["corf"]
     found = register_file(run(CORF, **OPERANDS, cycles=7)).added["coalescing logic"]
     assert found == pytest.approx(costs().logic(3 * corf["shifter"] + corf["allocator"]))
+
+
+def test_the_arbiter_grows_with_banks_and_collectors():
+    """That of our synthesis has four of each; `gtx480` has sixteen collectors."""
+    found = register_file(run(GTX480.with_settings(["coalescing=on"]), cycles=7)).added["coalescing logic"]
+    assert found == pytest.approx(costs().logic(7 * 4 * FIGURES["logic"]["coalescing"]["arbiter"]))
+
+
+def test_only_results_that_are_written_change_an_encoding():
+    """Of three results two are written; CORF gives a place to each."""
+    counts = {"operands": [0, 1, 0, 0], "destination_widths": [0, 3, 0, 0], "bank_writes": [1, 1, 0, 0]}
+    found = register_file(run(COALESCING, **counts)).added["encodings"]
+    assert found == pytest.approx((1 + 3) * costs().table_read(1024, 3) + 2 * 3 * costs().flip_flop)
+    corf = FIGURES["logic"]["corf"]
+    found = register_file(run(CORF, **counts)).added["coalescing logic"]
+    assert found == pytest.approx(costs().logic((1 + 3) * corf["shifter"] + 3 * corf["allocator"]))
+
+
+def test_words_of_windows_are_neither_expanded_nor_fetched_but_have_a_width_when_they_are_evicted():
+    """Of four operands one is fetched; one result, and two evictions."""
+    config = WINDOWS.with_settings(["coalescing=on"])
+    bypassed = {**dict.fromkeys(WINDOW, 0), "forwarded": 3, "fetched": 1, "slid": 2}
+    found = register_file(run(config, operands=[0, 0, 2, 0], destination_widths=[0, 1, 0, 0], bypassed=bypassed))
+    known = FIGURES["logic"]["coalescing"]
+    expected = costs().logic(known["operand"] + (1 + 2) * known["result"])
+    assert found.added["coalescing logic"] == pytest.approx(expected)
 
 
 def test_what_happens_in_every_cycle_happens_in_every_sm():
@@ -321,11 +364,38 @@ def test_with_the_affine_unit_a_fifth_is_lanes():
     assert gpu_saved_by_affine(after, before) == pytest.approx(0.15 * 40 + 0.20 * 50 + 0.65 * 10)
 
 
+def test_a_gpu_is_estimated_by_the_assumptions_that_are_given():
+    """Flip-flops that take nothing, and lanes of which an attempt takes twice as much."""
+    assumed = dataclasses.replace(ASSUMED, flip_flop=0.0, lane=2.0)
+    before = run(NARROW, sub_bank_reads=100, collector_columns=900, lane_operations=64, cycles=200)
+    after = run(AFFINE, sub_bank_reads=60, collector_columns=900, lane_operations=32, cycles=180,
+                affine={**dict.fromkeys(COMPACT, 0), "attempts": 1})
+    lanes = 2 * FIGURES["logic"]["affine"]["attempt"] / FIGURES["lane"]["lane"]
+    executed = 100 * (1 - (32 + lanes) / 64)
+    assert gpu_saved(after, before, assumed) == pytest.approx(0.15 * 40 + 0.85 * 10)
+    assert gpu_saved_by_affine(after, before, assumed) == pytest.approx(0.15 * 40 + 0.20 * executed + 0.65 * 10)
+
+
 def test_parts_are_shares_of_the_baseline():
     kernels = {name: {"off": run(NARROW, sub_bank_reads=4), "on": run(NARROW, sub_bank_reads=reads)}
                for name, reads in (("a", 2), ("b", 3))}
     off, on = shares(kernels, {"off": "off", "on": "off"})
     assert (off["macros"], off["total"], on["macros"], on["total"]) == pytest.approx((100, 100, 62.5, 62.5))
+
+
+def test_what_a_mechanism_adds_is_a_share_of_the_baseline_of_each_kernel():
+    """A look-up for one operand, where rows of 4 and of 8 sub-banks are all of the baseline."""
+    kernels = {name: {"off": run(NARROW, sub_bank_reads=whole),
+                      "on": run(COALESCING, sub_bank_reads=reads, operands=[0, 1, 0, 0])}
+               for name, whole, reads in (("a", 4, 2), ("b", 8, 6))}
+    on, = shares(kernels, {"on": "off"})
+    row = ASSUMED.row_share * costs().sub_bank
+    added = {"encodings": costs().table_read(1024, 3),
+             "coalescing logic": costs().logic(FIGURES["logic"]["coalescing"]["operand"])}
+    expected = {name: 100 * (spent / (4 * row) + spent / (8 * row)) / 2 for name, spent in added.items()}
+    assert on["added"] == pytest.approx(expected)
+    assert (on["macros"], on["overhead"]) == pytest.approx(((50 + 75) / 2, sum(expected.values())))
+    assert on["total"] == pytest.approx(on["macros"] + on["overhead"])
 
 
 # ------------------------------------------------------------------ assumptions
