@@ -211,6 +211,15 @@ def test_the_cache_has_small_banks() -> None:
     assert written == pytest.approx(4 * Macro(6, 256).energy_pj + 1024 * (costs.wire + paths))
 
 
+def test_a_bank_of_the_cache_has_whole_rows() -> None:
+    """28 warps with 6 entries in 32 banks: 5.25 rows."""
+    few = RFC.with_settings(["warps=28"])
+    found = register_file(run(few, bypassed={"cache_reads": 1, "cache_writes": 0})).added["cache"]
+    costs = Costs(few, 0.5)
+    assert cache_rows(few) == 5.25
+    assert found == pytest.approx(4 * Macro(6, 256).energy_pj + 1024 * (costs.wire + costs.selection(RFC.banks)))
+
+
 def test_what_windows_add() -> None:
     """By our costs: words are selected from twelve entries, evictions also from all collectors; delivered ones cross
     the register file once more."""
@@ -228,7 +237,8 @@ def test_what_windows_add() -> None:
                                    "window logic": costs.logic(logic["instruction"])})
 
 
-@pytest.mark.parametrize("settings", [[], ["coalescing=on"], ["gating=cross_lane"]])
+@pytest.mark.parametrize("settings", [
+    [], ["coalescing=on"], ["coalescing=on", "alignment=write"], ["gating=cross_lane"]])
 def test_words_to_windows_are_whole_in_any_stored_form(settings: list[str]) -> None:
     """More of the bits toggle that coalescing and gating move; on the wires to windows all of them move."""
     counted = Toggling(dict.fromkeys(names(), 4), {name: 1 if name == "whole_off" else 3 for name in names()})

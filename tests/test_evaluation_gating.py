@@ -149,6 +149,18 @@ def test_logic_is_passed_by_each_operand_and_by_each_result(setting):
     assert added(config)["detector and switches"] == pytest.approx(COSTS.logic(2 * um2["operand"] + um2["result"]))
 
 
+def test_with_windows_some_operands_are_not_fetched_and_some_results_not_written():
+    """Two instructions: of four operands one is fetched, of two results one is written; two words are evicted."""
+    bypassed = {"forwarded": 3, "fetched": 1, "delivered": 2, "filed": 0, "both": 0, "slid": 2, "crowded": 0}
+    found = register_file(run(IN_LANE.with_settings(["bypass=bow_hints"]), operands=[0, 0, 2, 0],
+                              destination_widths=[0, 2, 0, 0], bank_writes=[1, 0, 0, 0], datapath_instructions=2,
+                              bypassed=bypassed)).added
+    um2 = FIGURES["logic"]["gating"][Gating.IN_LANE]["off"]
+    assert found["zero buffer"] == pytest.approx((4 + 2 + 4 * 1) * Macro(32, 32).energy_pj)
+    assert found["detector and switches"] == pytest.approx(COSTS.logic(um2["operand"] + (2 + 2) * um2["result"]))
+    assert found["fields"] == pytest.approx(32 * (2 * 2 * 4 + 2 * 5) * COSTS.flip_flop)
+
+
 @pytest.mark.parametrize("config", [OFF, ACTIVE])
 def test_without_a_zero_mask_there_is_no_overhead(config):
     assert added(config) == {}
