@@ -249,6 +249,12 @@ def test_no_free_entry() -> None:
         bank.choose(1, False, NOWHERE, NOWHERE)
 
 
+def test_a_register_of_full_width_is_on_the_right() -> None:
+    """As one that is not stored."""
+    masks = (0, 0b0001, 0b0111, 0b1000, 0b1110, 0b1111)
+    assert [mask for mask in masks if Location(0, mask).left] == [0b1000, 0b1110]
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_registers_never_meet(seed: int) -> None:
     """After any writes, the sub-banks in use are those of the registers, each of one register; only partners share."""
