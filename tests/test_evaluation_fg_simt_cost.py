@@ -14,6 +14,7 @@ from warploom.evaluation.assumptions import ASSUMED, FIGURES, Assumptions
 from warploom.evaluation.energy import Costs
 from warploom.evaluation.fg_simt import Executed
 from warploom.evaluation.fg_simt_energy import (
+    CHANGED,
     INNER,
     MICRO_BITS,
     UNITS,
@@ -71,12 +72,19 @@ def test_affine_execution_costs_what_the_control_processor_has_more() -> None:
     assert abm["affine unit"] == pytest.approx(10 * costs.logic(2000) + 5 * 48 * costs.flip_flop)
     assert {part for part in off if off[part] != abm[part]} == {"affine unit"}
     assert KINDS["a"].parts()["affine unit"] == pytest.approx(10 * costs.logic(1000) + 5 * 48 * costs.flip_flop)
+    smaller = replace(KINDS["a"], plain=2100.0)  # by chance, for example, of two syntheses
+    assert smaller.parts()["affine unit"] == pytest.approx(5 * 48 * costs.flip_flop)
 
 
 def test_area_and_path_by_kind() -> None:
     assert [one["control_processor_um2"] for one in kinds(ENGINES)] == [1100, 2100, 2600, 3100]
     assert kinds(ENGINES)[3]["units_um2"] == 12 * 1100 + 25100 + 3100
     assert [one["kind"] for one in kinds(ENGINES)] == ["off", "a", "ab", "abm"]
+    delays = {CHANGED: 800.0, "fetch": 900.0, "fused_lane": 1000.0}  # a lane is inside another unit
+    slow = replace(ENGINES["off"], rows=tuple(
+        replace(row, delay_ps=delays.get(row.unit, 700.0)) for row in ENGINES["off"].rows))
+    off = kinds({**ENGINES, "off": slow})[0]
+    assert (off["control_processor_ps"], off["units_ps"]) == (800, 900)
 
 
 def test_assumptions() -> None:
@@ -103,6 +111,7 @@ def test_a_division_passes_its_logic_sixteen_times() -> None:
         return Counted(counts, 1, KINDS["off"].rows, 0).parts()["lanes"]
     entered = 32 * 96 * Costs(SmConfig.preset("small"), 0.25).flip_flop
     assert lanes("division") - entered == pytest.approx(16 * (lanes("product") - entered))
+    assert lanes("conversion") == pytest.approx(lanes("product"))
 
 
 def test_what_is_published() -> None:

@@ -109,6 +109,7 @@ def test_the_rename_stage_by_hand() -> None:
     found = energy(run)
     assert found.dynamic["renaming"] == pytest.approx(
         scale * ((named + 4 * values) * sram(256, 9) + 2 * values * sram(256, 8)))
+    assert found.dynamic["around"] == pytest.approx(scale * register_file(run).around)  # without the stage
     assert found.leakage["renaming"] / found.leakage["around"] == pytest.approx(1024 * 41 / (12 * 1024))
 
 
