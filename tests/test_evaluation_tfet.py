@@ -55,6 +55,9 @@ def test_energy_of_the_baseline_by_hand() -> None:
     accesses = sum(counts.bank_reads) + sum(counts.bank_writes)
     assert found.dynamic["CMOS"] == pytest.approx(scale * 8 * Costs.of(run).sram(256, 128) * accesses)
     assert found.dynamic["around"] == pytest.approx(scale * register_file(run).around)
+    longer = replace(ASSUMED, wire_length=2.0)
+    around = energy(run, longer).dynamic["around"] - found.dynamic["around"]
+    assert around == pytest.approx(scale * register_file(run).wires) and around
     on = tfet.rows_on(run) / 100
     assert found.leakage["CMOS"] == pytest.approx(2 * 111.84 * 0.7 / 0.96 * on * counts.cycles)
     assert found.leakage["around"] / found.leakage["CMOS"] == pytest.approx(4 * 3 / 1024 / on)
