@@ -132,6 +132,58 @@ def test_each_load_of_the_queue_has_a_cause_of_its_own() -> None:
     assert [driver.cycle_of(number) for number in range(3)] == [50, 320, 60]
 
 
+def one_mshr() -> Driver:
+    """A unit with one MSHR, and 100 cycles from a request to its line."""
+    machine = config("mshrs=1", "l1_latency=10", "memory_latency=90", "memory_interval=1")
+    return Driver(machine, FixedPath(machine))
+
+
+def test_a_line_that_comes_lets_each_load_be_tried_once() -> None:
+    """The first line comes in 101: the second load is served then, and the third one fails in 102. It is tried again
+    when the next line comes."""
+    driver = one_mshr()
+    for number, line in enumerate((0, 7, 9)):
+        driver.accept(0, LOAD, number, line)
+    for cycle in range(400):
+        driver.step(cycle)
+    counts = driver.unit.saturation.counts
+    assert [driver.cycle_of(number) for number in range(3)] == [101, 201, 301]
+    assert (counts.queued, counts.served, counts.failed) == (2, 2, 1)
+
+
+def test_a_load_that_is_queued_takes_its_cycle() -> None:
+    """Line 0 is there. In 111 line 7 is requested, in 112 the load of line 9 is queued, in 113 line 0 hits."""
+    driver = one_mshr()
+    driver.accept(0, LOAD, 0, 0)
+    for line in (7, 9, 0):
+        driver.accept(110, LOAD, 0, line)
+    for cycle in range(400):
+        driver.step(cycle)
+    assert driver.cycle_of(3) == 113 + 10
+
+
+def test_nothing_is_tried_during_the_passes_of_an_access_to_shared_memory() -> None:
+    """Three passes from 99 on; the line comes in 101, and the queued load is tried in 102."""
+    driver = one_mshr()
+    for line in (0, 7):
+        driver.accept(0, LOAD, 0, line)
+    driver.trace.spaces[20] = Space.SHARED
+    driver.accept(98, LOAD, 0, 20, lines=3)
+    for cycle in range(300):
+        driver.step(cycle)
+    assert [driver.cycle_of(number) for number in range(2)] == [101, 202]
+
+
+def test_memory_is_saturated_while_a_store_waits() -> None:
+    """It is tried in 1, and sent in 20."""
+    driver, saturated = Driver(config(), OpenPath({20}, {0: 5})), []
+    driver.accept(0, STORE, 0, 0)
+    for cycle in range(40):
+        driver.step(cycle)
+        saturated += [cycle] * driver.unit.saturation.now
+    assert saturated == list(range(1, 20))
+
+
 def test_a_store_waits_for_older_loads_of_its_warp() -> None:
     machine = config("mshrs=1", "l1_latency=10", "memory_latency=90", "memory_interval=1")
     driver = Driver(machine, FixedPath(machine))
