@@ -75,12 +75,21 @@ def test_looks_that_come_late_see_the_cycles_of_each_interval() -> None:
     assert control.next_event() == 3 * INTERVAL
 
 
+def test_a_limit_that_cannot_rise_is_looked_at_while_the_sm_waits() -> None:
+    waiting = Waiting()
+    control = ByWaiting(Limit(3), waiting)
+    assert control.next_event() is None
+    waiting.now = True
+    assert control.next_event() == INTERVAL
+
+
 MEM, OTHER = SimpleNamespace(busy=True, fields={"pipe": 2}), SimpleNamespace(busy=True, fields={"pipe": 0})
 
 
 @pytest.mark.parametrize(("causes", "collectors", "waits"), [
     ([Stall.MEMORY], [OTHER], False), ([Stall.MEMORY] * 2, [OTHER], True),
-    ([Stall.MEMORY, Stall.BARRIER], [MEM], False), ([Stall.MEMORY, Stall.COLLECTOR], [MEM, MEM], True),
+    ([Stall.MEMORY, Stall.BARRIER], [MEM], False), ([Stall.MEMORY, Stall.FENCE], [MEM], False),
+    ([Stall.MEMORY, Stall.COLLECTOR], [MEM, MEM], True),
     ([Stall.COLLECTOR] * 2, [MEM, OTHER], False),
     ([Stall.COLLECTOR] * 2, [MEM, SimpleNamespace(busy=False, fields={"pipe": 2})], False),
 ])
