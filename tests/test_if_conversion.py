@@ -4,7 +4,7 @@ import pytest
 
 from warploom.arch.isa import Op
 from warploom.compiler.if_conversion import convert_branches
-from warploom.compiler.ir import Node
+from warploom.compiler.ir import Half, Node
 from warploom.compiler.linker import link
 from warploom.compiler.lower import lower
 from warploom.compiler.parser import parse
@@ -15,7 +15,11 @@ REGISTERS = ".reg .pred %p<8>; .reg .b32 %r<8>; .reg .b64 %d<8>;"
 
 def converted(side: str, guard: str = "%p1") -> list[Node]:
     """The nodes of a kernel with this side behind a branch, before what reads %r0 and %p2."""
-    body = f"@{guard} bra L; {side} L: st.global.u32 [%d7], %r0; @%p2 st.global.u32 [%d7], 1; ret;"
+    return whole(f"@{guard} bra L; {side} L: st.global.u32 [%d7], %r0; @%p2 st.global.u32 [%d7], 1; ret;")
+
+
+def whole(body: str) -> list[Node]:
+    """The nodes of a kernel."""
     function = lower(link(parse(f"{HEAD}{{ {REGISTERS} {body} }}", "k.ptx"), "k"))
     convert_branches(function)
     return [item for item in function.body if isinstance(item, Node)]
@@ -64,3 +68,21 @@ def test_a_load_for_the_side_alone_is_guarded_and_its_register_local() -> None:
     assert load.guard is not None and load.dst.local and load.dst in first.src
     assert product.guard is None and not product.dst.local
     assert product.dst in second.src and load.dst not in second.src
+
+
+def test_what_reads_a_local_register_is_guarded_too() -> None:
+    load, product, total, *_ = converted(
+        "ld.global.u32 %r2, [%d1]; mul.lo.u32 %r3, %r2, %r2; add.u32 %r0, %r0, %r3;")
+    assert product.guard is load.guard is not None and product.src[:2] == [load.dst, load.dst]
+    assert product.dst.local and product.dst in total.src
+
+
+def test_a_branch_beyond_the_end_of_the_side_stays() -> None:
+    nodes = whole(f"@%p3 bra L; @%p1 bra M; {ADD} L: st.global.u32 [%d7], %r0; M: ret;")
+    assert [node.op for node in nodes].count(Op.BRA) == 2
+
+
+def test_a_pair_is_replaced_by_a_pair() -> None:
+    low, high, *_ = converted("ld.global.u64 %d2, [%d1]; st.global.u64 [%d6], %d2;")
+    assert low.dst.local and (low.dst.half, high.dst.half) == (Half.LOW, Half.HIGH)
+    assert high.dst.number == low.dst.number + 1
