@@ -190,6 +190,27 @@ def test_a_product_used_otherwise_is_not_fused(between):
     assert [node.op for node in nodes(function) if node.line == 7] == [Op.IMUL, Op.IMUL]
 
 
+def test_a_factor_that_changes_ends_all_its_products():
+    function = lowered("mul.wide.u32 %d1, %r1, 12; mul.wide.u32 %d2, %r1, 20; add.u32 %r1, %r1, 1; "
+                       "add.s64 %d3, %d4, %d1;", keep="%r1 %d2 %d3")
+    assert Op.IMAD not in {node.op for node in nodes(function)}
+
+
+@pytest.mark.parametrize(("lines", "ops"), [
+    ("mul.lo.u32 %r2, %r0, %r1; mul.hi.u32 %r3, %r0, %r1; add.cc.u32 %r4, %r2, %r5; addc.u32 %r5, %r3, %r7;",
+     "IMAD IMAD"),
+    ("mul.lo.u32 %r2, %r0, %r1; mul.hi.u32 %r3, %r0, %r1; "  # a carry enters
+     "add.cc.u32 %r6, %r6, %r7; addc.cc.u32 %r4, %r2, %r5; addc.u32 %r5, %r3, %r7;", "IMUL IMUL IADD IADD IADD"),
+    ("mul.lo.u32 %r2, %r0, %r1; mul.hi.u32 %r3, %r0, %r1; "  # and one leaves
+     "add.cc.u32 %r4, %r2, %r5; addc.cc.u32 %r5, %r3, %r7; addc.u32 %r6, %r6, %r7;", "IMUL IMUL IADD IADD IADD"),
+    ("mul.hi.u32 %r2, %r0, %r1; mul.hi.u32 %r3, %r0, %r1; add.cc.u32 %r4, %r2, %r5; addc.u32 %r5, %r3, %r7;",
+     "IMUL IMUL IADD IADD"),
+])
+def test_only_a_whole_product_and_a_sum_of_two_words_are_fused(lines, ops):
+    function = lowered(lines, keep="%r4 %r5 %r6")
+    assert " ".join(node.op.name for node in nodes(function) if node.line == 7) == ops
+
+
 @pytest.mark.parametrize(("keep", "ops"), [
     ("", ""), ("%r1", "LATCH LDIV MOV"), ("%r2", "LATCH LDIV HIGH MOV"),
     ("%r1 %r2", "LATCH LDIV HIGH MOV MOV")])
