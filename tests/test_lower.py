@@ -48,6 +48,7 @@ SHAPES = [
     ("add.sat.s32 %r0, %r1, %r2;", "%r0", "IADD LOP3 ISETP SHF LOP3 SEL"),
     ("mul.wide.s32 %d0, %r1, 4;", "%d0", "SHF SHF"),
     ("mul.wide.s32 %d0, %r1, 12;", "%d0", "IMUL IMUL"),
+    ("mul.hi.s32 %r0, %r1, -2147483648;", "%r0", "IMUL"),  # not 2**31
     ("mad.wide.u32 %d0, %r1, %r2, %d3;", "%d0", "IMAD IMAD"),
     ("mul.lo.s64 %d0, %d1, %d2;", "%d0", "IMUL IMUL IMAD IMAD"),
     ("max.s16 %h0, %h1, %h2;", "%h0", "PRMT PRMT IMAX LOP3"),
@@ -143,6 +144,10 @@ def test_parameters_and_constants_become_operands():
     assert [node.op.name for node in (five, add, mad)] == ["MOV", "IADD", "IMAD"]
     assert add.src[0] == Param(8)
     assert (mad.src[1], mad.src[2]) == (five.dst, Param(8))
+
+
+def test_a_sum_with_zero_that_has_a_carry_is_no_copy():
+    assert shape("add.cc.u32 %r0, %r1, 0; addc.u32 %r2, %r3, %r4;", "%r0 %r2") == ["IADD", "IADD"]
 
 
 def test_registers_written_twice_are_not_propagated():
