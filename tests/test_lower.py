@@ -165,6 +165,13 @@ def test_known_addresses_move_into_the_offset():
     assert (store.src[:2], store.imm) == ([None, None], 12)
 
 
+@pytest.mark.parametrize(("address", "offset"), [(2**31 - 8, 2**31 - 4), (2**31 - 4, 4)])
+def test_an_address_beyond_the_offset_field_stays_in_a_register(address, offset):
+    load = next(node for node in nodes(lowered(
+        f"mov.u32 %r1, {address};", "ld.shared.u32 %r2, [%r1+4];", keep="%r2")) if node.op is Op.LD)
+    assert (load.imm, load.src[0] is None) == (offset, offset != 4)
+
+
 def test_unread_results_are_dropped():
     """Dead arithmetic is removed, and so is an unused carry; loads stay."""
     function = lowered("add.cc.u32 %r0, %r1, %r2;", "mul.lo.u32 %r3, %r1, %r2;", "ld.global.u32 %r4, [%d1];",
