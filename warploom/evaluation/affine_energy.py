@@ -27,7 +27,8 @@ def spent(run: Run, costs: Costs) -> Iterator[Spent]:
     yield Spent("compact registers", "a value is read", counts["compact_reads"], read)
     yield Spent("compact registers", "all copies of a value change", counts["compact_writes"], SOURCES * read)
     yield Spent("compact registers", "a tag is looked up", named, costs.table_read(rows, 1))
-    yield Spent("expansion", "an operand", counts["expanded"], costs.logic(FIGURES["logic"]["affine"]["operand"]))
+    yield Spent("expansion", "a compact operand is expanded", counts["expanded"],
+                costs.logic(FIGURES["logic"]["affine"]["operand"]))
 
 
 def table_bits(config: SmConfig) -> int:

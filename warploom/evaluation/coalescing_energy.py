@@ -66,6 +66,6 @@ def _passed(run: Run, registers: Named) -> Iterator[tuple[str, int, float]]:
         yield "a result gets its place", registers.results, corf["allocator"]
         return
     ours = known["coalescing"]
-    yield "an operand is expanded", registers.fetched, ours["operand"]
-    yield "the width of a result is found", registers.latched, ours["result"]
+    yield "an operand from the banks is expanded", registers.fetched, ours["operand"]
+    yield "the width of a word to be written is found", registers.latched, ours["result"]
     yield "a cycle of the arbiter", run.sm_cycles, ours["arbiter"] * config.banks * config.collectors / ARBITER_INPUTS

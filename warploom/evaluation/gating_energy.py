@@ -62,13 +62,13 @@ def accesses(counts: Statistics, columns: Organisation, row_share: float) -> flo
 
 def macros(counts: Statistics, columns: Organisation, row_share: float, sub_bank: float) -> Iterator[Spent]:
     """What accesses take if one to a whole sub-bank takes `sub_bank`, pJ."""
-    for access, share, sub_banks, enabled in (
+    for done, share, sub_banks, enabled in (
         ("read", columns.read, counts.sub_bank_reads, counts.column_reads),
-        ("write", columns.write, counts.sub_bank_writes, counts.column_writes),
+        ("written", columns.write, counts.sub_bank_writes, counts.column_writes),
     ):
-        row = row_share if share is None else share
-        yield Spent("macros", f"row of a {access}", enabled if columns.repeated else sub_banks, row * sub_bank)
-        yield Spent("macros", f"column of a {access}", enabled, (1 - row) / SUB_BANK_COLUMNS * sub_bank)
+        row, rows = row_share if share is None else share, enabled if columns.repeated else sub_banks
+        yield Spent("macros", f"a row of a sub-bank is {done}", rows, row * sub_bank)
+        yield Spent("macros", f"a column is {done}", enabled, (1 - row) / SUB_BANK_COLUMNS * sub_bank)
 
 
 def spent(run: Run, costs: Costs) -> Iterator[Spent]:
@@ -81,6 +81,6 @@ def spent(run: Run, costs: Costs) -> Iterator[Spent]:
     access = costs.sram(*zero_buffer(config))
     yield Spent(buffer, "an entry is looked up", registers.operands + registers.results, access)
     yield Spent(buffer, "all copies of an entry change", registers.written, read_ports(config) * access)
-    yield Spent(switches, "an operand", registers.fetched, costs.logic(passed["operand"]))
-    yield Spent(switches, "a result", registers.latched, costs.logic(passed["result"]))
+    yield Spent(switches, "an operand comes from the banks", registers.fetched, costs.logic(passed["operand"]))
+    yield Spent(switches, "a word goes to the banks", registers.latched, costs.logic(passed["result"]))
     yield Spent(fields, "an entry is stored on its way", entries, width(zero_fields(config)) * costs.flip_flop)

@@ -90,7 +90,7 @@ def _around(run: Run, costs: Costs, columns: Organisation) -> Iterator[Spent]:
         ("registers", "an operand register loads a column", counts.operand_columns, costs.flip_flop),
         ("selection", "a column is read", read, costs.selection(config.banks)),
         ("selection", "a column is written", counts.column_writes, costs.selection(len(config.write_paths))),
-        ("selection", "a column of an operand", counts.operand_columns, costs.operand_selection),
+        ("selection", "an operand register gets a column", counts.operand_columns, costs.operand_selection),
     ):
         yield Spent(part, event, number, COLUMN_BITS * each)
     idle = run.sm_cycles * flip_flops(config) - COLUMN_BITS * counts.collector_columns
