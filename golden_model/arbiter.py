@@ -89,7 +89,7 @@ Match = Callable[[tuple[int, ...], int, int], Wave]
 """Matches banks and collectors, as `wavefront` does."""
 
 _MOST = 1 << 13
-"""Patterns of requests that are kept for each turn; few recur."""
+"""Patterns of requests that are kept for each turn: mostly the same few recur."""
 
 
 @cache

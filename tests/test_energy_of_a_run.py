@@ -35,4 +35,3 @@ def test_the_events_of_a_program_are_those_of_an_experiment(settings: tuple[str,
     assert {part: by_part[part] for part in parts.added} == pytest.approx(parts.added)
     out = capsys.readouterr().out
     assert "dynamic energy of the register file" in out and all(event["event"] in out for event in found["events"])
-

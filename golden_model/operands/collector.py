@@ -186,8 +186,7 @@ and metadata."""
 
 
 def asking_of(form: Form) -> Asker:
-    """The same, of registers in this form."""
-
+    """The `Asker` of registers in this form."""
     ports = form.ports
 
     def asking(asked: tuple[int, int, tuple[Address, ...], tuple[Metadata, ...]]) -> Asking:
