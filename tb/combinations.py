@@ -16,10 +16,6 @@ from warploom.arch.mechanisms import MECHANISMS, STRONGEST, SWITCHES, ReadArbite
 _MODEL_ONLY = {(found.field, value) for mechanism in MECHANISMS for found in mechanism.model_only
                for value in found.values}
 
-_EXCLUDED = {frozenset(((conflict.field, value), (conflict.other, other))) for mechanism in MECHANISMS
-             for conflict in mechanism.conflicts for value in conflict.values for other in conflict.others}
-"""Pairs of settings that no machine can have."""
-
 AXES: dict[str, tuple[Any, ...]] = {
     **{name: tuple(value for value in type(switch.default) if (name, value) not in _MODEL_ONLY)
        for name, switch in SWITCHES.items()},
@@ -63,9 +59,12 @@ def _legal(machine: SmConfig) -> Iterator[tuple[SmConfig, frozenset[Pair]]]:
 
 
 def _agreeing(fields: Mapping[str, tuple[Any, ...]]) -> list[tuple[Setting, ...]]:
-    """All settings of these fields without an excluded pair: far fewer than their product."""
+    """All settings of these fields without a pair that no machine can have: far fewer than their product."""
+    excluded = {frozenset(((conflict.field, value), (conflict.other, other))) for mechanism in MECHANISMS
+                for conflict in mechanism.conflicts if {conflict.field, conflict.other} <= fields.keys()
+                for value in conflict.values for other in conflict.others}
     rows: list[tuple[Setting, ...]] = [()]
     for name, values in fields.items():
         rows = [(*row, (name, value)) for row in rows for value in values
-                if not any(frozenset((setting, (name, value))) in _EXCLUDED for setting in row)]
+                if not any(frozenset((setting, (name, value))) in excluded for setting in row)]
     return rows

@@ -8,7 +8,6 @@ from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
 from warploom.arch.isa import Pipe
 from warploom.arch.layout import fitting_warps
-from warploom.arch.mechanisms import ReadArbiter, WindowDelay
 from warploom.arch.pipes import PipeConfig, Sharing
 from warploom.tb.combinations import AXES
 from warploom.tb.datapath_driver import REGISTERS
@@ -24,9 +23,8 @@ SIZES: dict[str, tuple[Any, ...]] = {
     "bank_ports": (1, 2), "collectors": (1, 2, 3, 5), "sfu_collectors": (0, 1), "mem_collectors": (0, 1, 2),
     "arrival_delay": (0, 1), "turnaround": (0, 1), "dispatch_delay": (0, 1), "window": (2, 3, 5, 8),
     "entries": (4, 5, 8, 12, 32), "drowsy": (0, 1, 3), "tfet_rows": (0, 1, 8, 16, 64),
-    "read_arbiter": tuple(ReadArbiter), "window_delay": tuple(WindowDelay),
 }
-"""Sizes, delays and the arbiter, each with the values to choose from."""
+"""Sizes and delays, each with the values to choose from."""
 
 
 def machine(seed: int) -> SmConfig:

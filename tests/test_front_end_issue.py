@@ -98,7 +98,7 @@ def test_the_port_of_another_scheduler_holds_nobody_up() -> None:
     issue, _ = issue_of("schedulers=2", "issue_ports=2")
     issue.comes(0, 1, READY)
     issue.comes(1, 1, READY)
-    assert issue.select(0, 2, store((0b0001,) * 4)) == [0]
+    assert issue.select(0, 2, store((0b0001,) * 4)) == ([0], [0])
     assert issue.stalls.now == [Stall.COLLECTOR]
 
 
