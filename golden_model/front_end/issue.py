@@ -22,8 +22,8 @@ _COLLECTOR, _PORT, _NO_WARP, _DRAINED = map(int, (Stall.COLLECTOR, Stall.PORT, S
 
 
 class Issue:
-    """The schedulers, which claim the issue ports in turn: a picker each. `warps` are those in the slots, and named by
-    their slots elsewhere; `state` and `demand` are those of `Candidates`."""
+    """The schedulers, which claim the issue ports in turn: a picker each. `warps` are those in the slots; `select`
+    returns warps, and all other methods name one by its slot. `state` and `demand` are those of `Candidates`."""
 
     def __init__(
         self, config: SmConfig, decisions: Decisions, warps: Mapping[int, Warp], pairs: Pairs | None = None
