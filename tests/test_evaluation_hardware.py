@@ -1,6 +1,7 @@
 """The cost of a mechanism's hardware beside the units that it replaces, and the storage that it adds."""
 
 import dataclasses
+import json
 
 import pytest
 
@@ -8,10 +9,12 @@ from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.mechanisms import Alignment, Coalescing
 from warploom.arch.program import Hints, Program
-from warploom.evaluation import hardware, overhead
+from warploom.evaluation import areas, fg_simt_energy, hardware, overhead
 from warploom.evaluation.overhead import coalescing_overheads
+from warploom.evaluation.pages import RESULTS
 from warploom.rtl.corf.names import REGISTERS
 from warploom.synth.compare import Comparison, compare
+from warploom.synth.flow import synthesise
 from warploom.synth.report import Report, Row
 
 NARROW = SmConfig.preset("narrow")
@@ -135,3 +138,54 @@ def test_code_grows_by_its_hints():
 
 def test_tables_by_register_number_have_the_rows_of_the_hardware():
     assert overhead.NAMED == REGISTERS
+
+
+# ------------------------------------------------------------------ docs/results
+
+
+def committed(name):
+    """A committed result. Where it differs from the hardware: `python -m warploom.results NAME`, then `make docs`."""
+    return json.loads((RESULTS / f"{name}.json").read_text())
+
+
+def units_as_committed(mechanisms):
+    """The units that these mechanisms change are those of the committed result."""
+    result = committed("hardware_units")
+    for mechanism, entries in mechanisms.items():
+        before = {entry["unit"]: entry for entry in result[f"{mechanism}_units"]}
+        for entry in entries:
+            assert entry.to_json() == before[entry.unit]
+
+
+def test_committed_units_are_those_of_the_hardware(monkeypatch):
+    """Those of a few modules that change often."""
+    monkeypatch.setattr(hardware, "CHANGED", {"coalescing": (("arbiter", "coalescing_arbiter"), ("bank", "dual_bank"))})
+    units_as_committed(hardware.changed(NARROW))
+
+
+@pytest.mark.long
+def test_all_committed_units_are_those_of_the_hardware():
+    units_as_committed(hardware.changed(NARROW))
+    assert [dataclasses.asdict(row) for row in hardware.alone(NARROW, hardware.CORF_UNITS)] == committed(
+        "hardware_units")["corf_units"]
+
+
+SHORT = areas._corf
+"""The part of the areas that takes the least time."""
+
+
+@pytest.mark.parametrize("part", [
+    pytest.param(part, marks=[] if part is SHORT else pytest.mark.long, id=part.__name__) for part in areas.PARTS])
+def test_committed_areas_are_those_of_the_hardware(part):
+    found = {area["key"]: area["um2"] for area in committed("hardware_areas")["areas"]}
+    for key, um2 in part(hardware.ungated(NARROW)):
+        assert um2 == pytest.approx(found[key])
+
+
+@pytest.mark.long
+def test_the_committed_engine_is_that_of_the_hardware():
+    """Its control processor, which has the longest path, with all of affine execution."""
+    config = SmConfig.preset("small").with_settings(["affine=abm"])
+    row, = synthesise(config, (fg_simt_energy.CHANGED,), top=fg_simt_energy.ENGINE).rows
+    entry, = (entry for entry in committed("fg_simt_cost")["engine_units"] if entry["unit"] == row.unit)
+    assert Comparison(None, row).to_json()["after"] == entry["after"]
