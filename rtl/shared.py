@@ -23,7 +23,8 @@ def module_name(unit: str) -> str:
 
 
 NUMBERED = (1 << 16) - 4
-"""Input bits, or output bits, that Amaranth can number in a module; clock, reset and two constants have the others."""
+"""Input bits that Amaranth can number in a module, and output bits in an instance; clock, reset and two constants have
+the others."""
 
 
 LONGEST = 1 << 16
@@ -64,7 +65,7 @@ def share(platform: object, name: str, component: wiring.Component, *, clocked: 
     has more bits than Amaranth can number (collectors with windows for many warps). Combinational components are not
     `clocked`.
     """
-    if not isinstance(platform, SharedModules) or port_bits(component) > NUMBERED:
+    if not isinstance(platform, SharedModules) or max(port_bits(component).values()) > NUMBERED:
         return component
     return platform.instance(name, component, clocked=clocked)
 
@@ -74,9 +75,9 @@ def is_fpga(platform: object) -> bool:
     return isinstance(platform, SharedModules) and platform.fpga
 
 
-def port_bits(component: wiring.Component) -> int:
-    """The bits of the inputs, or those of the outputs, of which there are more."""
+def port_bits(component: wiring.Component) -> dict[wiring.Flow, int]:
+    """The bits of the inputs, and those of the outputs."""
     bits = {wiring.In: 0, wiring.Out: 0}
     for _, flow, signal in port_signals(component):
         bits[flow] += len(signal)
-    return max(bits.values())
+    return bits

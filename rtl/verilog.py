@@ -128,7 +128,7 @@ def _modules(
     while missing := shared.pending.keys() - made:
         module = min(missing)
         part = shared.pending[module]
-        check_length(f"ports of {module}", port_bits(part), NUMBERED)
+        check_length(f"inputs of {module}", port_bits(part)[wiring.In], NUMBERED)
         signals = {port: signal for port, _, signal in port_signals(part)}
         yield [*signals], rtlil.convert(part, name=module, platform=shared, ports=[*signals.values()],
                                         emit_src=source_lines)

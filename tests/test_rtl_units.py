@@ -228,11 +228,29 @@ class Folded(wiring.Component):
     ("MaskBuffer", ["coalescing=on", "banks=8", "rows=4096"], "encodings of banks = 8 of rows = 4096: 98,304 bits"),
     ("AffineRegisterFile", ["affine=a", "banks=32", "rows=4096"],
      "marks of compact registers for schedulers = 1, banks = 32 and rows = 4096: 131,072 bits"),
-    ("Banks", ["gating=cross_lane", "banks=32", "collectors=64"], "ports of banks: 119,058 bits"),
+    ("Banks", ["gating=cross_lane", "banks=32", "collectors=64"], "inputs of banks: 119,058 bits"),
 ])
 def test_what_is_too_large(unit: str, settings: list[str], message: str) -> None:
     with pytest.raises(ConfigError, match=f"^{message}, and Amaranth numbers at most 65,53[26]: use a smaller machine"):
         verilog.to_rtlil(verilog.create(SMALL.with_settings(settings), unit), "banks")
+
+
+class Repeated(wiring.Component):
+    """A bit on the bits of two outputs."""
+
+    def __init__(self, bits: int) -> None:
+        super().__init__({"bit": In(1), "first": Out(bits), "second": Out(bits)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.d.comb += [output.eq(self.bit.replicate(len(output))) for output in (self.first, self.second)]
+        return m
+
+
+def test_outputs_of_the_outermost_module_are_not_numbered() -> None:
+    """The stored words of 32 banks, beside what 11 pipes dispatch, are more."""
+    text = verilog.to_rtlil(Repeated(NUMBERED - 1), "repeated")
+    assert re.findall("wire width ([0-9]+) output", text) == [str(NUMBERED - 1)] * 2
 
 
 @pytest.mark.parametrize("kind", [Crossbar, SlicedCrossbar])
