@@ -4,9 +4,9 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from warp_programs import program, random_program, run
+from warp_programs import of, program, random_program, run
 
-from warploom.arch.isa import Op
+from warploom.arch.isa import RZ, Instruction, Op
 from warploom.arch.program import Program
 from warploom.compiler.last_reads import last_reads, with_last_reads
 from warploom.golden_model.cached.last_use import last_uses
@@ -72,6 +72,21 @@ def test_a_value_needed_at_the_join_is_kept() -> None:
     # Lanes of the first side wait at B with their r0 while the other side reads its own for the last time.
     assert lasts("r0 = ; @bra A B; r1 = r0; r0 = ; bra B; A:; r1 = r0; r0 = ; B:; = r0; exit") == [
         0, 0, 0, 0, 0, 0, 0, 1, 0]
+
+
+def test_the_first_side_keeps_what_is_needed_at_the_join() -> None:
+    # Both sides write r0 before B; the first one has read it before, the second one does not.
+    assert lasts("r0 = ; @bra A B; r1 = r0; r0 = ; bra B; A:; r0 = ; B:; = r0; exit") == [0, 0, 0, 0, 0, 0, 1, 0]
+
+
+def test_each_side_ends_at_the_join() -> None:
+    # Lanes of the first side wait for r0 and r1, those of the second one for r1 alone.
+    assert lasts("r0 = ; r1 = ; @bra A B; nop; bra B; A:; = r0; B:; = r1; exit") == [0, 0, 0, 0, 0, 1, 1, 0]
+
+
+def test_an_immediate_is_no_register() -> None:
+    code = of(Instruction(op=Op.IADD, dst=1, src=(2, 2, RZ), imm=5, imm_slot=1), Instruction(op=Op.EXIT))
+    assert last_reads(code.instructions) == [0b001, 0]
 
 
 def test_a_loop_keeps_what_its_next_turn_reads() -> None:
