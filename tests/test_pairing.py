@@ -114,21 +114,28 @@ def test_what_counts_as_read_together() -> None:
     assert reads == {(1, 2): 20, (1, 3): 10, (2, 3): 10, (4, 6): 10}
 
 
-def test_loops_weigh_more() -> None:
-    """Outside, a and b are read together twice, c and d once; in the loop, a and c, b and d: ten times each."""
+@pytest.mark.parametrize("depth", [1, 2])
+@pytest.mark.parametrize("difference", [-1, 1])
+def test_loops_weigh_more(depth: int, difference: int) -> None:
+    """In the loop a and c, and b and d are read together: ten times each, and in two loops a hundred times. Outside a
+    and b are, by one time more or less than these together, and c and d once."""
     function = empty_function()
     a, b, c, d, total = registers = [function.new() for _ in range(5)]
     running = function.new(RegisterClass.PREDICATE)
-    looped = [Node(Op.ISETP, None, [*pair, None], pdst=running) for pair in ((a, c), (b, d))]
-    outside = [Node(Op.IADD, total, [*pair, None]) for pair in ((a, b), (a, b), (c, d))]
-    function.body = [*(Node(Op.MOV, r, [Imm(5 + r.number), None, None]) for r in registers), Label("again"), *looped,
-                     Node(Op.BRA, target="again", guard=running), *outside, Node(Op.EXIT)]
+    looped: list[Node | Label] = [Node(Op.ISETP, None, [*pair, None], pdst=running) for pair in ((a, c), (b, d))]
+    count = 2 * 10**depth - 1 + difference
+    outside = [Node(Op.IADD, total, [*pair, None]) for pair in [(a, b)] * count + [(c, d)]]
+    for loop in map(str, range(depth)):
+        looped = [Label(loop), Node(Op.ISETP, pdst=running), *looped, Node(Op.BRA, target=loop, guard=running)]
+    function.body = [*(Node(Op.MOV, r, [Imm(5 + r.number), None, None]) for r in registers), *looped, *outside,
+                     Node(Op.EXIT)]
     allocation = allocate(function)
     emitted = emit(function, allocation)
     hints = find_hints(emitted, allocation.flow)
     home = [allocation.place[register.number] for register in (a, b, c, d)]
-    assert {frozenset(pair) for pair in hints.pairs} == {frozenset(home[::2]), frozenset(home[1::2])}
-    assert (home[0] in hints.left) != (home[2] in hints.left) and (home[1] in hints.left) != (home[3] in hints.left)
+    pairs = (home[:2], home[2:]) if difference > 0 else (home[::2], home[1::2])
+    assert {frozenset(pair) for pair in hints.pairs} == set(map(frozenset, pairs))
+    assert all((first in hints.left) != (second in hints.left) for first, second in pairs)
 
 
 def test_bundled_kernels_have_hints_of_about_a_hundredth_of_their_code() -> None:
