@@ -172,6 +172,22 @@ def test_an_address_beyond_the_offset_field_stays_in_a_register(address, offset)
     assert (load.imm, load.src[0] is None) == (offset, offset != 4)
 
 
+def test_an_address_with_a_high_word_stays_in_registers():
+    load = next(node for node in nodes(lowered("mov.u64 %d1, 0x100000010;", "ld.global.u32 %r2, [%d1+4];", keep="%r2"))
+                if node.op is Op.LD)
+    assert load.imm == 4 and None not in load.src[:2]
+
+
+@pytest.mark.parametrize(("line", "ops"), [
+    ("ld.param.u64 %d2, [%d1];", "MOV MOV"), ("ld.param.u64 %d2, [%d1+4];", "LD MOV"),
+    ("ld.param.u32 %r2, [%d1+4];", "MOV"), ("ld.param.u64 %d2, [%d1+8];", "MOV LD"),
+    ("ld.param.u32 %r2, [%d1+10];", "LD"), ("ld.param.u16 %h2, [%d1+4];", "LD")])
+def test_a_parameter_is_loaded_where_its_access_may_fail(line, ops):
+    """The bank has 12 bytes. An access of 8 bytes fails at byte 4, where it is misaligned, and at the end of the bank."""
+    function = lowered("mov.b64 %d1, out;", line, keep="%h2 %r2 %d2")
+    assert " ".join(node.op.name for node in nodes(function) if node.line == 8) == ops
+
+
 def test_unread_results_are_dropped():
     """Dead arithmetic is removed, and so is an unused carry; loads stay."""
     function = lowered("add.cc.u32 %r0, %r1, %r2;", "mul.lo.u32 %r3, %r1, %r2;", "ld.global.u32 %r4, [%d1];",
@@ -230,6 +246,12 @@ def test_beats_live_and_die_together(keep, ops):
     """A quotient with only one used word: the operation stays for its HIGH, and its LATCH with it."""
     function = lowered("div.s64 %d0, %d1, %d2; mov.b64 {%r1, %r2}, %d0;", keep=keep)
     assert " ".join(node.op.name for node in nodes(function) if node.line == 7) == ops
+
+
+def test_a_dead_high_word_ends_its_operation():
+    """In a loop, what reads the high word stands before it."""
+    function = lowered("L: mov.u32 %r3, %r2; div.s64 %d0, %d1, %d2; mov.b64 {%r1, %r2}, %d0; @%p1 bra L;")
+    assert [node.op for node in nodes(function)] == [Op.BRA, Op.EXIT]
 
 
 def test_barrier_number_through_a_register():
