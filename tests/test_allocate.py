@@ -15,7 +15,7 @@ from warploom.arch.modifiers import Access, Space
 from warploom.compiler import interference, liveness
 from warploom.compiler.allocate import allocate
 from warploom.compiler.emit import Emitted, emit
-from warploom.compiler.ir import Function, Imm, Node, RegisterClass
+from warploom.compiler.ir import Function, Imm, Label, Node, RegisterClass, VirtualRegister
 
 
 def compiled(function: Function, **limits: int) -> tuple[Checker, Emitted]:
@@ -87,6 +87,39 @@ def test_thousands_of_live_values():
     assert len(emitted.program.instructions) <= 2 * count + 1 + 2 * (slots + 4)
 
 
+SHARED = {"space": Space.SHARED, "access": Access.B32}
+
+
+def load(register: VirtualRegister) -> Node:
+    return Node(Op.LD, dst=register, modifiers=dict(SHARED))
+
+
+def store(register: VirtualRegister, **guard: VirtualRegister) -> Node:
+    return Node(Op.ST, src=[None, None, register], modifiers=dict(SHARED), **guard)
+
+
+def add(register: VirtualRegister, source: VirtualRegister, **guard: VirtualRegister) -> Node:
+    return Node(Op.IADD, dst=register, src=[source, source, None], **guard)
+
+
+@pytest.mark.parametrize("body", [
+    lambda a, b, t, p: [load(a), store(b), store(a)],
+    lambda a, b, t, p: [load(a), Label("next"), store(b), store(a)],
+    lambda a, b, t, p: [load(a), store(a), Node(Op.S2R, dst=b, guard=p), store(b)],
+    lambda a, b, t, p: [Label("again"), load(a), add(t, a, guard=p), store(t, guard=p),
+                        Node(Op.BRA, target="again", guard=p)],
+], ids=["read", "read in the next block", "written in some lanes", "local value in a loop"])
+def test_one_register_is_enough(body):
+    """b is undefined while a lives, and what is undefined needs no register; t begins where it is written, though not
+    in all lanes, because it is local."""
+    function = empty_function()
+    a, b, t, p = function.new(), function.new(), function.new(local=True), function.new(RegisterClass.PREDICATE)
+    function.body += [Node(Op.ISETP, pdst=p), *body(a, b, t, p), Node(Op.EXIT)]
+    checker, emitted = compiled(function)
+    assert checker.run()
+    assert emitted.program.registers == 1
+
+
 def test_constants_are_made_again():
     """Constants that are live across high pressure need no local memory."""
     function = sum_of_inputs(8)
@@ -114,6 +147,67 @@ def test_pairs_are_aligned_and_copies_coalesced():
     low, high, _ = emitted.program.instructions[3].src
     assert low % 2 == 0
     assert high == low + 1
+
+
+def test_a_copy_of_a_value_that_lives_on_is_coalesced():
+    function = empty_function()
+    a, b = function.new(), function.new()
+    function.body += [load(a), Node(Op.MOV, dst=b, src=[a, None, None]), store(b), store(a), Node(Op.EXIT)]
+    checker, emitted = compiled(function)
+    assert checker.run() == 2
+    assert [i.op for i in emitted.program.instructions] == [Op.LD, Op.ST, Op.ST, Op.EXIT]
+
+
+def test_a_copy_in_a_loop_goes_first():
+    """d is a copy of a, and in the loop of b, which may not share a register with a."""
+    function = empty_function()
+    b, d, a, p = function.new(), function.new(), function.new(), function.new(RegisterClass.PREDICATE)
+    copies = [Node(Op.MOV, dst=d, src=[source, None, None]) for source in (a, b)]
+    function.body += [Node(Op.ISETP, pdst=p), load(a), load(b), store(b), copies[0], Label("again"), store(d), load(b),
+                      copies[1], Node(Op.BRA, target="again", guard=p), Node(Op.EXIT)]
+    checker, emitted = compiled(function)
+    assert checker.run()
+    assert [i.op.name for i in emitted.program.instructions][1:] == "LD LD ST MOV ST LD BRA EXIT".split()
+
+
+def spill_code(emitted: Emitted) -> list[Op]:
+    return [i.op for i in emitted.program.instructions if i.op in (Op.LD, Op.ST) and i.space is Space.LOCAL]
+
+
+def test_what_a_loop_uses_is_not_spilled():
+    """x and z are used once, and so rather spilled than y, if it were not for the loop."""
+    function = empty_function()
+    x, y, z, p = *(function.new() for _ in range(3)), function.new(RegisterClass.PREDICATE)
+    loop = [Label("again"), store(x), store(z), Node(Op.BRA, target="again", guard=p)]
+    function.body += [Node(Op.ISETP, pdst=p), load(x), load(y), load(z), *loop, *(store(y) for _ in range(3)),
+                      Node(Op.EXIT)]
+    checker, emitted = compiled(function, max_registers=2)
+    assert checker.run()
+    assert spill_code(emitted) == [Op.ST, Op.LD, Op.LD, Op.LD]
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_what_is_used_least_is_spilled(number):
+    function = empty_function()
+    others = [function.new() for _ in range(3)]
+    least = others.pop(number)
+    function.body += [*map(load, (least, *others)), *(store(other) for other in others for _ in range(2)), store(least),
+                      Node(Op.EXIT)]
+    checker, emitted = compiled(function, max_registers=2)
+    assert checker.run() == 5
+    assert spill_code(emitted) == [Op.ST, Op.LD]
+
+
+def test_a_constant_is_cheaper_to_make_again_than_a_value_to_spill():
+    """Its two uses cost two instructions, as would the only use of x or y and the store where that is loaded, but its
+    own MOV goes."""
+    function = empty_function()
+    constant, x, y = (function.new() for _ in range(3))
+    function.body += [Node(Op.MOV, dst=constant, src=[Imm(1), None, None]), load(x), load(y), store(x), store(y),
+                      store(constant), store(constant), Node(Op.EXIT)]
+    checker, emitted = compiled(function, max_registers=2)
+    assert checker.run() == 4
+    assert emitted.program.local_bytes == 0
 
 
 def test_too_few_registers():
