@@ -67,7 +67,7 @@ class Liveness:
     def after(self, index: int) -> Iterator[tuple[Access, set[int]]]:
         """(access, registers live after it) for the nodes of a block, last node first. The set changes with the next
         step; registers that the caller removes from it stay removed."""
-        undefined = self._registers((self._live_in[index] | self._live_out[index]) & ~self._defined_in[index])
+        undefined = self._registers(self._live_in[index] & ~self._defined_in[index])
         steps = self.accesses[index]
         if undefined:
             steps = [_hide(access, undefined) for access in steps]
