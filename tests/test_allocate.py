@@ -18,9 +18,9 @@ from warploom.compiler.emit import Emitted, emit
 from warploom.compiler.ir import Function, Imm, Label, Node, RegisterClass, VirtualRegister
 
 
-def compiled(function: Function, **limits: int) -> tuple[Checker, Emitted]:
+def compiled(function: Function, *, optimise: bool = True, **limits: int) -> tuple[Checker, Emitted]:
     """The checker for a function and its program."""
-    allocation = allocate(function, **limits)
+    allocation = allocate(function, **limits, optimise=optimise)
     emitted = emit(function, allocation)
     return Checker(function, allocation, emitted), emitted
 
@@ -156,6 +156,28 @@ def test_a_copy_of_a_value_that_lives_on_is_coalesced():
     checker, emitted = compiled(function)
     assert checker.run() == 2
     assert [i.op for i in emitted.program.instructions] == [Op.LD, Op.ST, Op.ST, Op.EXIT]
+
+
+@pytest.mark.parametrize(("optimise", "ops"), [(True, "LD LD ST EXIT"), (False, "LD MOV LD ST EXIT")])
+def test_plain_code_joins_no_copies(optimise, ops):
+    """Alone, the copied value gets R0, and the copy R1, because it is the high half of a pair."""
+    function = empty_function()
+    value, (low, high) = function.new(), function.new_pair()
+    wide = {**SHARED, "space": Space.GLOBAL, "wide": True}
+    function.body += [load(value), Node(Op.MOV, dst=high, src=[value, None, None]), load(low),
+                      Node(Op.ST, src=[low, high, None], modifiers=wide), Node(Op.EXIT)]
+    checker, emitted = compiled(function, optimise=optimise)
+    assert checker.run()
+    assert " ".join(i.op.name for i in emitted.program.instructions) == ops
+
+
+def test_plain_code_makes_no_constant_again():
+    function = empty_function()
+    constant, *values = (function.new() for _ in range(3))
+    function.body += [Node(Op.MOV, dst=constant, src=[Imm(1), None, None]), *map(load, values), *map(store, values),
+                      store(constant), Node(Op.EXIT)]
+    assert spill_code(compiled(function, max_registers=2)[1]) == []
+    assert spill_code(compiled(function, max_registers=2, optimise=False)[1]) != []
 
 
 def test_a_copy_in_a_loop_goes_first():
