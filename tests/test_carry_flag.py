@@ -84,6 +84,7 @@ def test_division_of_128_bits(seed):
     ("sub.cc.u32 %e, %a, %b; @%p bra L; sub.cc.u32 %e, %c, %b; L: addc.u32 %f, 0, 0;", False),
     ("add.cc.u32 %e, %a, %b; @%p bra L; sub.cc.u32 %e, %c, %b; L: addc.u32 %f, 0, 0;", True),
     ("add.cc.u32 %e, %a, %b; @%p sub.cc.u32 %e, %c, %b; addc.u32 %f, 0, 0;", True),
+    ("sub.cc.u32 %e, %a, %b; @%p sub.cc.u32 %e, %c, %b; addc.u32 %f, 0, 0; add.cc.u32 %e, %a, %b;", False),
     ("add.cc.u32 %e, %a, %b; @%p sub.cc.u32 %e, %c, %b; sub.cc.u32 %e, %c, %b; addc.u32 %f, 0, 0;", False),
 ])
 def test_a_flag_of_either_kind_is_refused(tmp_path, lines, refused):

@@ -99,6 +99,7 @@ def test_only_used_registers_are_listed() -> None:
     ("body", "column", "message"),
     [
         ("add.s32 %r1, %r2, %r77;", 19, "register '%r77' is not declared; '.reg %r<9>' ends before it"),
+        ("add.s32 %r1, %r02, 5;", 14, "register '%r02' is not declared"),
         ("add.s32 %r1, %rr2, 5;", 14, "register '%rr2' is not declared"),
         ("@%p7 ret;", 2, "register '%p7' is not declared"),
         ("ld.global.u32 %r1, [lookup];", 21, "variable 'lookup' is not declared; nearest: lookup0"),
@@ -266,6 +267,11 @@ def test_parameter_pieces(store: str, load: str, moves: list[str]) -> None:
     linked = kernel(f"{{ .param .b8 a[8]; {store}; {load}; }}")
     assert listing(linked) == moves
     assert linked.local_bytes == (8 if "local" in "".join(moves) else 0)
+
+
+def test_a_parameter_of_a_call_may_have_the_name_of_a_variable() -> None:
+    linked = kernel("mov.b64 %rd1, v; .param .b32 v; st.param.b32 [v], %r1; ld.param.b32 %r2, [v];", ".global .b32 v;")
+    assert listing(linked) == ["mov.b64 %rd1 v", "mov.b32 v@+0 %r1", "mov.b32 %r2 v@+0"]
 
 
 def test_a_function_may_take_the_address_of_its_own_parameter() -> None:
