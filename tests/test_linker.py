@@ -206,6 +206,12 @@ def test_copies_share_variables_but_not_registers() -> None:
     assert linked.local_bytes == 8
 
 
+def test_each_block_has_variables_of_its_own() -> None:
+    blocks = "{ .local .b32 l; st.local.b32 [l], x; { .local .b32 l; st.local.b32 [l], x; } } " * 6
+    linked = kernel(f".reg .b32 x; {blocks} call f;", f".func f() {{ .reg .b32 x; {blocks} }}")
+    assert linked.local_bytes == 4 * len(linked.base) == 4 * 2 * 2 * 6
+
+
 def test_empty_function_and_deep_chain() -> None:
     assert listing(kernel("call f;", ".func f() { }")) == ["f@1@end:"]
     chain = "".join(f".func f{number}() {{ call f{number + 1}; }} " for number in range(100))
@@ -272,6 +278,15 @@ def test_parameter_pieces(store: str, load: str, moves: list[str]) -> None:
 def test_a_parameter_of_a_call_may_have_the_name_of_a_variable() -> None:
     linked = kernel("mov.b64 %rd1, v; .param .b32 v; st.param.b32 [v], %r1; ld.param.b32 %r2, [v];", ".global .b32 v;")
     assert listing(linked) == ["mov.b64 %rd1 v", "mov.b32 v@+0 %r1", "mov.b32 %r2 v@+0"]
+
+
+def test_names_of_the_entry_hide_those_of_variables_but_not_from_functions() -> None:
+    before = ".global .b32 v; .global .b32 w; .func f() { .reg .b32 x; ld.global.b32 x, [v]; ld.global.b32 x, [w]; }"
+    linked = kernel(".shared .b32 v; st.shared.b32 [v], %r1; ld.param.b32 %r2, [w]; call f;", before, ".param .b32 w")
+    names = [_text(item.operands[item.opcode == "ld"]) for item in linked.body if isinstance(item, ptx.Instruction)]
+    assert names[2:] == ["[v+0]", "[w+0]"] and len(set(names)) == 4
+    assert {name: variable.space for name, variable in linked.variables.items()} == {
+        "v": "global", "w": "global", names[0].strip("[]").removesuffix("+0"): "shared"}
 
 
 def test_a_function_may_take_the_address_of_its_own_parameter() -> None:
