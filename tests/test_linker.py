@@ -239,6 +239,7 @@ def test_early_and_guarded_returns_branch_to_the_end() -> None:
     linked = kernel("@%p1 call f; ret;", before)
     assert listing(linked) == ["bra f@1@end", "bra f@1@end", "exit", "f@1@end:", "ret"]
     assert [item.guard for item in linked.body[:2]] == [ptx.Not(ptx.Register("%p1")), ptx.Not(ptx.Register("p@1"))]
+    assert kernel("@!%p1 call f; ret;", before).body[0].guard == ptx.Register("%p1")
 
 
 @pytest.mark.parametrize(
