@@ -219,6 +219,11 @@ def test_empty_function_and_deep_chain() -> None:
     assert "nested more than 100 deep" in failure("call f0;", chain + ".func f100() { ret; }").message
 
 
+def test_recursion_over_two_functions() -> None:
+    before = ".func f() { call g; } .func g() { call f; } .func h() { call f; }"
+    assert failure("call h;", before).message == "recursion is not supported: f -> g -> f"
+
+
 def test_a_label_may_have_the_name_of_its_function() -> None:
     found = listing(kernel("call f; ret;", ".func f() { .reg .pred p; f: @p bra f; }"))
     assert found == ["f@1:", "bra f@1", "f@1@end:", "ret"]
@@ -240,6 +245,11 @@ def test_early_and_guarded_returns_branch_to_the_end() -> None:
     assert listing(linked) == ["bra f@1@end", "bra f@1@end", "exit", "f@1@end:", "ret"]
     assert [item.guard for item in linked.body[:2]] == [ptx.Not(ptx.Register("%p1")), ptx.Not(ptx.Register("p@1"))]
     assert kernel("@!%p1 call f; ret;", before).body[0].guard == ptx.Register("%p1")
+
+
+def test_a_function_may_end_with_another_branch() -> None:
+    found = listing(kernel("call f; ret;", ".func f() { bra B; A: ret; B: bra A; }"))
+    assert found == ["bra B@1", "A@1:", "bra f@1@end", "B@1:", "bra A@1", "f@1@end:", "ret"]
 
 
 @pytest.mark.parametrize(
