@@ -121,6 +121,10 @@ def test_only_used_registers_are_listed() -> None:
         ("{ .param .b64 a; mov.b64 %rd1, a; }", 32, "the address of 'a', a call's parameter, cannot be taken; copy"),
         ("{ .param .b64 a; mov.b64 %rd1, {a, %r1}; }", 33, "the address of 'a', a call's parameter, cannot be taken"),
         ("call textured, (%rd1);", 1, "variables of type .texref are not supported"),
+        ("call wide, (%r1);", 1, "parameter 'n' has 8 bytes, the call gives 4"),
+        ("call deep, (_);", 1, "a call can only pass .param variables"),
+        ("call array, (5);", 1, "a call can only pass .param variables"),
+        ("call (5), result;", 1, "a call can only return to .param variables of its function, registers and _;"),
         ("call deep;", 6, "'deep' has 1 parameters, the call gives 0"),
         ("{ .param .b64 a; call deep, (a); }", 18, "parameter 'n' has 4 bytes, the call gives 8"),
         ("call loop;", 0, "recursion is not supported: loop -> loop"),
@@ -139,6 +143,7 @@ def test_only_used_registers_are_listed() -> None:
 def test_error_names_place_and_remedy(body: str, column: int, message: str) -> None:
     before = (
         ".extern .func f(); .extern .func malloc(); .func deep(.param .b32 n) { ret; } .func loop() { call loop; }"
+        ".func wide(.param .b64 n) { ret; } .func (.param .b32 n) result() { ret; }"
         ".func array(.param .b8 n[4]) { ret; } .func large(.param .b8 n[40000]) { ret; }"
         ".func textured(.param .texref n) { ret; }"
         " .global .b32 lookup0; .global .texref tex; .extern .global .b32 elsewhere;"
@@ -224,6 +229,18 @@ def test_recursion_over_two_functions() -> None:
     assert failure("call h;", before).message == "recursion is not supported: f -> g -> f"
 
 
+@pytest.mark.parametrize(("call", "result"), [
+    ("@%p1 call (%r1), f, (%r2);", "mov.b32 %r1 o@1+0"),
+    ("{ .param .b32 a; @%p1 call (a), f, (%r2); ld.param.b32 %r1, [a]; }", "mov.b32 a@1+0 o@2+0"),
+])
+def test_lanes_that_do_not_call_take_no_result(call: str, result: str) -> None:
+    before = ".func (.param .b32 o) f(.param .b32 i) { .reg .b32 x; ld.param.b32 x, [i]; st.param.b32 [o], x; ret; }"
+    linked = kernel(call, before)
+    guards = dict(zip(listing(linked), (getattr(item, "guard", None) for item in linked.body), strict=True))
+    assert {line: guard for line, guard in guards.items() if guard} == {
+        listing(linked)[0]: ptx.Not(ptx.Register("%p1")), result: ptx.Register("%p1")}
+
+
 def test_a_label_may_have_the_name_of_its_function() -> None:
     found = listing(kernel("call f; ret;", ".func f() { .reg .pred p; f: @p bra f; }"))
     assert found == ["f@1:", "bra f@1", "f@1@end:", "ret"]
@@ -237,6 +254,11 @@ def test_fan_out_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_registers_whose_prefix_ends_in_a_digit() -> None:
     assert kernel(".reg .b64 %x1<12>; mov.b64 %x111, %x10;").registers == {"%x111": "b64", "%x10": "b64"}
+
+
+def test_the_largest_parameter() -> None:
+    call = "{ .param .b8 a[32768]; call f, (a); }"
+    assert listing(kernel(call, ".func f(.param .b8 n[32768]) { ret; }")) == ["f@2@end:"]
 
 
 def test_early_and_guarded_returns_branch_to_the_end() -> None:
@@ -271,6 +293,11 @@ def test_a_function_may_end_with_another_branch() -> None:
             "st.param.b64 [a], %rd1",
             "ld.param.b32 %r2, [a+4]",
             ["st.local.b64 [a@1+0] %rd1", "ld.local.b32 %r2 [a@1+4]"],
+        ),
+        (
+            "st.param.b64 [a], %rd1",
+            "ld.param.b32 %r2, [a]",
+            ["st.local.b64 [a@1+0] %rd1", "ld.local.b32 %r2 [a@1+0]"],
         ),
         (
             "st.param.b32 [a+2], %r1",
@@ -362,6 +389,14 @@ def test_module_memory_holds_every_variable_in_order() -> None:
         addresses = np.array([CONST_WINDOW + 2, GLOBALS_BASE, 0, 4], "u8").tobytes()
         assert linked.globals == bytes([1, 2, 3, 4, 5, 0, 0, 0]) + addresses + bytes(4)
         assert linked.constants == np.array([7, 8, 9, 0, 10, 0, 0, 0], "u2").tobytes()
+
+
+def test_initialisers_of_static_variables_of_a_kernel() -> None:
+    """They may name functions, whose pointers are 0, and variables that nothing else names."""
+    before = ".func f() { ret; } .global .b64 a; .global .b64 b[2];"
+    linked = kernel(".global .u64 p[2] = {f, b + 8}; ld.global.u64 %rd1, [p]; ret;", before)
+    assert linked.base == {"a": GLOBALS_BASE, "b": GLOBALS_BASE + 8, "p@k": GLOBALS_BASE + 24}
+    assert linked.globals == np.array([0, 0, 0, 0, GLOBALS_BASE + 16], "u8").tobytes()
 
 
 def test_generic_is_also_a_name() -> None:
