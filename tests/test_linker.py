@@ -1,5 +1,6 @@
 """The linker: one flat kernel with unique names, calls inlined, memory laid out, and clear errors."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -304,13 +305,23 @@ def test_a_function_may_end_with_another_branch() -> None:
             "ld.param.b32 %r2, [a+2]",
             ["st.local.b32 [a@1+2] %r1", "ld.local.b32 %r2 [a@1+2]"],
         ),
+        (
+            "st.param.v2.b32 [a+4], {%r1, %r2}",
+            "ld.param.b32 %r3, [a+4]",
+            ["st.local.v2.b32 [a@1+4] {%r1,%r2}", "ld.local.b32 %r3 [a@1+4]"],
+        ),
+        (
+            "st.param.b32 [a+16], %r1",
+            "ld.param.b32 %r2, [a+16]",
+            ["st.local.b32 [a@1+16] %r1", "ld.local.b32 %r2 [a@1+16]"],
+        ),
         ("st.param.b8 [a], %rs1", "ld.param.u16 %rs2, [a]", ["st.local.b8 [a@1+0] %rs1", "ld.local.u16 %rs2 [a@1+0]"]),
     ],
 )
 def test_parameter_pieces(store: str, load: str, moves: list[str]) -> None:
-    linked = kernel(f"{{ .param .b8 a[8]; {store}; {load}; }}")
+    linked = kernel(f"{{ .param .b8 a[16]; {store}; {load}; }}")
     assert listing(linked) == moves
-    assert linked.local_bytes == (8 if "local" in "".join(moves) else 0)
+    assert linked.local_bytes == (16 if "local" in "".join(moves) else 0)
 
 
 def test_a_parameter_of_a_call_may_have_the_name_of_a_variable() -> None:
@@ -325,6 +336,14 @@ def test_names_of_the_entry_hide_those_of_variables_but_not_from_functions() -> 
     assert names[2:] == ["[v+0]", "[w+0]"] and len(set(names)) == 4
     assert {name: variable.space for name, variable in linked.variables.items()} == {
         "v": "global", "w": "global", names[0].strip("[]").removesuffix("+0"): "shared"}
+
+
+def test_results_that_two_calls_pass_on() -> None:
+    before = ".func (.param .b32 o) g() { st.param.b32 [o], 7; ret; } .func (.param .b32 r) f() { call (r), g; ret; }"
+    calls = "call (x), f; ld.param.b32 %r1, [x]; " * 2
+    expected = ["mov.b32 o+0 7", "g@end:", "mov.b32 r+0 o+0", "f@end:", "mov.b32 x+0 r+0", "mov.b32 %r1 x+0"]
+    found = listing(kernel(f"{{ .param .b32 x; {calls} }}", before))
+    assert [re.sub(r"@\d", "", line) for line in found] == expected * 2
 
 
 def test_a_function_may_take_the_address_of_its_own_parameter() -> None:
@@ -394,9 +413,10 @@ def test_module_memory_holds_every_variable_in_order() -> None:
 def test_initialisers_of_static_variables_of_a_kernel() -> None:
     """They may name functions, whose pointers are 0, and variables that nothing else names."""
     before = ".func f() { ret; } .global .b64 a; .global .b64 b[2];"
-    linked = kernel(".global .u64 p[2] = {f, b + 8}; ld.global.u64 %rd1, [p]; ret;", before)
-    assert linked.base == {"a": GLOBALS_BASE, "b": GLOBALS_BASE + 8, "p@k": GLOBALS_BASE + 24}
-    assert linked.globals == np.array([0, 0, 0, 0, GLOBALS_BASE + 16], "u8").tobytes()
+    body = ".global .b64 s; .global .u64 p[3] = {f, b + 8, s}; ld.global.u64 %rd1, [p]; ret;"
+    linked = kernel(body, before)
+    b, s, p = (linked.base[name] for name in ("b", "s@k", "p@k"))
+    assert np.frombuffer(linked.globals, "u8")[(p - GLOBALS_BASE) // 8 :][:3].tolist() == [0, b + 8, s]
 
 
 def test_generic_is_also_a_name() -> None:
