@@ -284,6 +284,12 @@ def test_a_function_may_end_with_another_branch() -> None:
         ("st.param.b8 [a], %r1", "ld.param.b8 %r2, [a]", ["cvt.u16.u32 a@1+0 %r1", "cvt.u32.u8 %r2 a@1+0"]),
         ("st.param.b16 [a], %rs1", "ld.param.s16 %rd1, [a]", ["mov.b16 a@1+0 %rs1", "cvt.s64.s16 %rd1 a@1+0"]),
         ("st.param.b32 [a], 7", "ld.param.b32 _, [a]", ["mov.b32 a@1+0 7"]),
+        ("st.param.b8 [a], 7", "ld.param.b8 %r2, [a]", ["mov.b16 a@1+0 7", "cvt.u32.u8 %r2 a@1+0"]),
+        (
+            "st.param.f32 [a], 0d3FF8000000000000",
+            "ld.param.b32 %r2, [a]",
+            [f"mov.f32 a@1+0 {0x3FF8 << 48}", "mov.b32 %r2 a@1+0"],
+        ),
         (
             "st.param.v2.b32 [a], {%r1, %r2}",
             "ld.param.v2.u32 {%r3, %r4}, [a]",
@@ -336,6 +342,19 @@ def test_names_of_the_entry_hide_those_of_variables_but_not_from_functions() -> 
     assert names[2:] == ["[v+0]", "[w+0]"] and len(set(names)) == 4
     assert {name: variable.space for name, variable in linked.variables.items()} == {
         "v": "global", "w": "global", names[0].strip("[]").removesuffix("+0"): "shared"}
+
+
+@pytest.mark.parametrize(("size", "target", "source", "word"), [
+    (16, 8, 8, 8), (12, 8, 8, 4), (16, 8, 4, 4), (16, 4, 8, 4), (6, 2, 8, 2), (3, 1, 1, 1)])
+def test_a_parameter_in_memory_is_copied_in_words(size: int, target: int, source: int, word: int) -> None:
+    """They are as wide as the size and both alignments allow."""
+    before = f".func f(.param .align {target} .b8 a[{size}]) {{ .reg .b64 p; mov.u64 p, a; ret; }}"
+    linked = kernel(f"{{ .param .align {source} .b8 b[{size}]; call f, (b); }}", before)
+    register = f"a@2+b{8 * word}"
+    copies = [(f"ld.local.b{8 * word} {register} [b@1+{offset}]", f"st.local.b{8 * word} [a@2+{offset}] {register}")
+              for offset in range(0, size, word)]
+    assert listing(linked) == [*(line for copy in copies for line in copy), "mov.u64 p@2 a@2", "f@2@end:"]
+    assert linked.registers[register] == ("b16" if word == 1 else f"b{8 * word}"), "there are no 8-bit registers"
 
 
 def test_results_that_two_calls_pass_on() -> None:
