@@ -232,6 +232,28 @@ def test_a_constant_is_cheaper_to_make_again_than_a_value_to_spill():
     assert emitted.program.local_bytes == 0
 
 
+@pytest.mark.parametrize(("temporaries", "registers"), [(0, 5), (2, 7)])
+def test_registers_of_their_own(temporaries, registers):
+    """They have the order of their numbers, and the pair is aligned; temporary values share the next even one. A copy
+    is joined with nothing."""
+    function = empty_function()
+    named = [function.new(), *function.new_pair(), function.new()]
+    shared = [function.new(local=True) for _ in range(temporaries)]
+    copy = Node(Op.MOV, dst=named[3], src=[named[0], None, None])
+    function.body += [*map(load, named[:3]), copy, *(node for t in shared for node in (add(t, named[0]), store(t))),
+                      *map(store, named), Node(Op.EXIT)]
+    allocation = allocate(function, registers, apart=True)
+    assert [allocation.place[register.number] for register in (*named, *shared)] == [0, 2, 3, 4, *[6] * temporaries]
+    assert allocation.registers == registers
+    assert Checker(function, allocation, emit(function, allocation)).run()
+    with pytest.raises(PtxError, match=f"has 4 registers and temporary values, and a thread at most {registers - 1}:"):
+        allocate(function, registers - 1, apart=True)
+
+
+def test_as_many_registers_of_their_own_as_there_are():
+    assert allocate(sum_of_inputs(3), 3, apart=True).registers == 3
+
+
 def test_too_few_registers():
     function = empty_function()
     a, b, c = (function.new() for _ in range(3))
