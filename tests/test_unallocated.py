@@ -14,12 +14,12 @@ from warploom.arch.config import SmConfig
 from warploom.arch.isa import RZ, Instruction, Op, Pipe
 from warploom.arch.layout import resident_warps
 from warploom.arch.modifiers import Space, Vote
-from warploom.arch.program import Program
+from warploom.arch.program import Hints, Program
 from warploom.compiler import unallocated
 from warploom.compiler.compile import compile_file
 from warploom.compiler.prepare import prepared
 from warploom.compiler.unallocated import without_rows
-from warploom.compiler.writeback_hints import annotate
+from warploom.compiler.writeback_hints import annotate, transient_registers
 from warploom.golden_model.functional.executor import execute
 from warploom.golden_model.simulate import simulate
 from warploom.kernels.library import kernel, kernels
@@ -27,6 +27,8 @@ from warploom.kernels.library import kernel, kernels
 KERNELS = [bundled.name for bundled in kernels()]
 SETTINGS = ("bypass=bow_hints", "transient=on")
 PROGRAMS, STEPS = 1000, 150
+WIDE = 5
+"""A window in which results of several instructions are transient."""
 
 
 def renamed(code: Program, window: int = 3, *, compact: bool = False) -> Program:
@@ -64,13 +66,16 @@ def test_values_by_hand(text, expected):
     (Instruction(op=Op.BARRED, dst=2, vote=Vote.POPC),),
     (Instruction(op=Op.LATCH), Instruction(op=Op.DADD, dst=2)),
     (Instruction(op=Op.MUFU, dst=2), Instruction(op=Op.HIGH, dst=RZ)),
+    (Instruction(op=Op.MUFU, dst=2), Instruction(op=Op.ST), Instruction(op=Op.HIGH, dst=RZ)),
     (Instruction(op=Op.HIGH, dst=2),),
 ])
 def test_results_that_always_have_a_row(made):
     """A transient value of R2 beside one of an addition, R1."""
     sum_of = Instruction(op=Op.IADD, dst=1)
     use = Instruction(op=Op.ST, src=(1, 2, RZ))
-    found = renamed(of(*made, sum_of, use, Instruction(op=Op.EXIT)))
+    code = of(*made, sum_of, use, Instruction(op=Op.EXIT))
+    assert transient_registers(code, WIDE) == {1, 2}
+    found = renamed(code, WIDE)
     assert (found.registers, found.unallocated) == (1, 1)
     assert {i.dst for i in found.instructions if i.op is Op.IADD} == {1}
 
@@ -82,10 +87,18 @@ def test_values_that_may_be_compact_have_a_row():
     code = of(load, constant, *sums, Instruction(op=Op.ST, src=(4, RZ, RZ)), Instruction(op=Op.EXIT))
     assert split(code) == (1, 1)
     assert split(code, compact=True) == (2, 1)
-    uniform = of(dataclasses.replace(load, space=Space.CONST), *code.instructions[1:])
-    assert split(uniform, compact=True) == (2, 0)
+    for space in (Space.CONST, Space.PARAM):
+        uniform = of(dataclasses.replace(load, space=space), *code.instructions[1:])
+        assert split(uniform, compact=True) == (2, 0)
     counted = of(Instruction(op=Op.BARRED, dst=3), *code.instructions[1:])
     assert (split(counted), split(counted, compact=True)) == ((1, 1), (2, 0))
+
+
+def test_a_sum_with_an_undefined_value_may_be_compact():
+    """A warp before may have left a compact one, whose row the sum can have."""
+    code = of(Instruction(op=Op.IADD, dst=2, src=(1, RZ, RZ)), Instruction(op=Op.ST, src=(2, RZ, RZ)),
+              Instruction(op=Op.EXIT))
+    assert (split(code), split(code, compact=True)) == ((1, 1), (1, 0))
 
 
 def test_too_few_names(monkeypatch):
@@ -94,6 +107,12 @@ def test_too_few_names(monkeypatch):
     assert renamed(code).unallocated == 1
     monkeypatch.setattr(unallocated, "MOST_NAMES", 1)
     assert renamed(code) == annotate(code, 3)
+
+
+def test_pairs_of_the_old_registers_are_forgotten():
+    code = program("r0 =; r1 =; = r1; nop; nop; = r0; exit")
+    code = dataclasses.replace(code, hints=Hints(((0, 1),), frozenset({0})))
+    assert renamed(code).hints == Hints() != code.hints
 
 
 def test_no_row_is_saved():
