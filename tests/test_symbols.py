@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from warploom.arch.errors import LaunchError
+from warploom.arch.errors import LaunchError, PtxError
 from warploom.arch.launch import Buffer, Launch
 from warploom.cli import main
 from warploom.compiler.compile import compile_file, compile_ptx
@@ -57,7 +57,7 @@ PTX = """.version 8.0
 .target sm_75
 .address_size 64
 .const .b32 c; .const .align 4 .b8 zeros[8] = {{0, 0}}; .global .b32 g; .global .b32 h; .global .align 1 .b8 $str[1];
-.global .u64 box; .global .u64 p = g;
+.global .u64 box; .global .u64 p = g; .global .align 1 .b8 __unnamed_1[1];
 .visible .entry k(.param .u64 out) {{
 .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .pred %p<2>;
 .local .align 8 .b8 l[8]; .shared .b32 tile;
@@ -70,11 +70,14 @@ BODIES = {
     "constant read": ("ld.const.u32 %r1, [c];", {"c"}),
     "initialised with zeros": ("ld.const.u32 %r1, [zeros];", set()),
     "empty string": ("mov.u64 %rd1, $str; ld.global.u8 %r1, [%rd1];", set()),
+    "empty string of another name": ("ld.global.u8 %r1, [__unnamed_1];", set()),
     "read": ("ld.global.u32 %r1, [g];", {"g"}),
+    "read by all": ("ldu.global.u32 %r1, [g];", {"g"}),
     "written": ("st.global.u32 [g], %r1;", set()),
     "written and read": ("st.global.u32 [g], %r1; ld.global.u32 %r1, [g];", set()),
     "read and then written": ("ld.global.u32 %r1, [g]; st.global.u32 [g], %r1;", set()),
     "counted": ("atom.global.add.u32 %r1, [g], 1; red.global.add.u32 [h], 1;", set()),
+    "read and counted": ("ld.global.u32 %r1, [h]; red.global.add.u32 [h], 1;", set()),
     "one written, one read": ("ld.global.u32 %r1, [g]; st.global.u32 [h], %r1;", {"g"}),
     "read through a register": ("mov.u64 %rd1, c; add.s64 %rd2, %rd1, 0; ld.const.u32 %r1, [%rd2];", {"c"}),
     "copied": ("mov.u64 %rd1, g; cp.async.ca.shared.global [tile], [%rd1], 4;", {"g"}),
@@ -83,15 +86,15 @@ BODIES = {
     "before its address is known": ("A: ld.global.u32 %r1, [%rd1]; mov.u64 %rd1, g; bra A;", {"g"}),
     "one of two": ("mov.u64 %rd1, g; mov.u64 %rd2, h; selp.b64 %rd3, %rd1, %rd2, %p1; ld.global.u32 %r1, [%rd3];",
                    {"g", "h"}),
-    "through memory": ("mov.u64 %rd1, g; st.local.u64 [l], %rd1; ld.local.u64 %rd2, [l]; ld.global.u32 %r1, [%rd2];",
-                       {"g"}),
-    "written through memory": ("mov.u64 %rd1, g; st.local.u64 [l], %rd1; ld.local.u64 %rd2, [l]; "
-                               "ld.global.u32 %r1, [g]; st.global.u32 [%rd2], %r1;", set()),
+    "through memory": ("mov.u64 %rd1, h; st.local.u64 [l], %rd1; ld.local.u64 %rd2, [l]; ld.global.u32 %r1, [%rd2];",
+                       {"g", "h"}),
+    "written through memory": ("mov.u64 %rd1, h; st.local.u64 [l], %rd1; ld.local.u64 %rd2, [l]; "
+                               "ld.global.u32 %r1, [h]; st.global.u32 [%rd2], %r1;", set()),
     "through an initialised pointer": ("ld.global.u64 %rd1, [p]; ld.global.u32 %r1, [%rd1];", {"g"}),
     "through exchanged memory": ("mov.u64 %rd1, h; atom.global.exch.b64 %rd2, [box], %rd1; ld.global.u32 %r1, [%rd2];",
                                  {"g", "h"}),
     "from another lane": ("mov.u64 %rd1, h; mov.b64 {%r1, %r2}, %rd1; shfl.sync.idx.b32 %r3|%p1, %r1, 0, 31, -1; "
-                          "mov.b64 %rd2, {%r3, %r2}; ld.global.u32 %r4, [%rd2];", {"h"}),
+                          "mov.b64 %rd2, {%r3, %r5}; ld.global.u32 %r4, [%rd2];", {"h"}),
     "a vector of addresses": ("mov.u64 %rd1, h; mov.b64 {%r1, %r2}, %rd1; "
                               "mov.b64 %rd3, {%r1, %r2}; ld.global.u32 %r4, [%rd3];", {"h"}),
 }
@@ -101,6 +104,11 @@ BODIES = {
 def test_unset_variables_that_a_kernel_reads(body, unset):
     program = compile_ptx(PTX.format(body), "k.ptx")
     assert {variable.name for variable in program.module if variable.unset} == unset
+
+
+def test_a_missing_operand_is_reported():
+    with pytest.raises(PtxError, match=r"k\.ptx:9:.*ld\.global\.u32"):
+        compile_ptx(PTX.format("mov.u64 %rd1, g; ld.global.u32 %r1;"), "k.ptx")
 
 
 def test_a_device_function_reads_too():
