@@ -57,10 +57,9 @@ async def random_registers(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.sample(2)
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [
-    ["layout=wid"], ["layout=wshift"], ["layout=wid", "coalescing=on", "alignment=reg"],
-    ["layout=wshift", "coalescing=on", "alignment=write"],
-    ["layout=wid", "gating=in_lane", "schedulers=4", "issue_ports=4"],
+    ["layout=wid", "gating=in_lane", "schedulers=4", "issue_ports=4"], ["layout=wid"], ["layout=wshift"],
     ["layout=wshift", "coalescing=on", "schedulers=2", "issue_ports=2"],
+    ["layout=wid", "coalescing=on", "alignment=reg"], ["layout=wshift", "coalescing=on", "alignment=write"],
 ], ids=" ".join)
 def test_placement(settings: list[str], seed: int) -> None:
     config = SmConfig.preset("small").with_settings(settings)

@@ -125,7 +125,7 @@ async def random_loads(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.sample(2)
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [
-    [], ["gating=cross_lane"], ["gating=active", "coalescing=on", "alignment=write"],
+    ["gating=cross_lane"], [], ["gating=active", "coalescing=on", "alignment=write"],
     ["gating=in_lane", "coalescing=on"],
 ], ids=" ".join)
 def test_address_slot(settings: list[str], seed: int) -> None:

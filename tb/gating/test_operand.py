@@ -92,7 +92,7 @@ async def random_operands(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.sample(2)
 @pytest.mark.rtl
-@pytest.mark.parametrize("gating", ["in_lane", "cross_lane"])
+@pytest.mark.parametrize("gating", ["cross_lane", "in_lane"])
 @pytest.mark.parametrize(("unit", "switch"), [("GatedOperandPath", "off"), ("GatedCoalescingOperandPath", "on")])
 def test_operand(unit: str, switch: str, gating: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"gating={gating}", f"coalescing={switch}"])
