@@ -8,16 +8,22 @@ import pytest
 
 from warploom.arch.chunks import divided
 from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import BLOCK_BITS
 from warploom.golden_model.gpu.block_scheduler import BlockScheduler
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 
 GRIDS = 60
+
+LARGE, CYCLES = 0.2, 400
+"""How many of the grids have any number of blocks, and cycles of these."""
+
 BENCH = "warploom.tb.front_end.test_block_scheduler"
 
 
 class Grids:
-    """Grids one after the other, some before the one before has ended, and SMs that have room at random."""
+    """Grids one after the other, some before the one before has ended, and SMs that have room at random. Large ones
+    never end."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._codec, self._checker, self._coverage = ports.codecs["block"], checker, coverage
@@ -29,11 +35,12 @@ class Grids:
         """The inputs of each cycle."""
         rng = source()
         for _ in range(GRIDS):
-            blocks, size = rng.randint(1, 6 * self._sms), rng.randint(1, rng.choice((2, 32)))
+            is_large, size = rng.random() < LARGE, rng.randint(1, rng.choice((2, 32)))
+            blocks = rng.randint(1, (1 << BLOCK_BITS) - 1 if is_large else 6 * self._sms)
             chunks = divided(blocks, size)
             yield {"start": 1, "size": size, "chunks": chunks.count, "last": chunks.last}
             density = rng.random()
-            for _ in range(self._sms + rng.randint(0, 3 * blocks)):
+            for _ in range(self._sms + (CYCLES if is_large else rng.randint(0, 3 * blocks))):
                 yield {"ready": sum((rng.random() < density) << sm for sm in range(self._sms)),
                        "size": rng.randint(1, 32), "chunks": rng.randint(1, 99), "last": rng.randint(1, 32)}
 
@@ -91,7 +98,6 @@ async def fig_6_8(dut: cocotb.handle.SimHandleBase) -> None:
     checker.finish()
 
 
-@pytest.mark.long
 @pytest.mark.rtl
 def test_block_scheduler(seed: int) -> None:
     runner.run(runner.build(SmConfig.preset("small"), "BlockScheduler"), BENCH, seed, testcase="random_grids")
