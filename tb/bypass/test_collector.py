@@ -242,13 +242,13 @@ async def random_warp(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sample(2)
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [
     ["bypass=bow_hints", "entries=4", "coalescing=on", "gating=cross_lane"],
-    pytest.param(["bypass=bow", "entries=4", "gating=active"], marks=pytest.mark.long),
-    pytest.param(["bypass=bow_hints", "window=2", "entries=8", "transient=on"], marks=pytest.mark.long),
     ["bypass=bow_wr", "entries=6", "coalescing=on", "gating=in_lane", "window_delay=off", *FAST],
+    ["bypass=bow_hints", "window=2", "entries=8", "transient=on", *FAST],
+    pytest.param(["bypass=bow", "entries=4", "gating=active"], marks=pytest.mark.long),
     ["bypass=bow", "entries=4", "coalescing=on"],
     ["bypass=bow_wr", "entries=4", "coalescing=on", "gating=in_lane", "read_arbiter=pipelined", "dispatch_delay=1"],
 ], ids=" ".join)
@@ -264,6 +264,7 @@ def test_collector(settings: list[str], seed: int) -> None:
     ["bypass=bow", "window=2", "entries=4", "arrival_delay=0"],
     ["bypass=bow_wr", "entries=4"],
     ["bypass=bow_hints", "window=2", "entries=4", *FAST],
+    ["bypass=bow_hints", "window=2", "entries=8", "transient=on"],
     ["bypass=bow_hints", "window=2", "entries=8", "transient=on", "turnaround=0"],
     ["bypass=bow_hints", "window=5"],
     ["bypass=bow_hints", "gating=cross_lane", *FAST],

@@ -125,10 +125,10 @@ async def random_evictions(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sample(2)
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [
-    ["bypass=bow_wr"], ["bypass=bow_hints", "coalescing=on", "gating=cross_lane"], ["bypass=bow_wr", "warps=5"],
+    ["bypass=bow_wr", "warps=5"], ["bypass=bow_wr"], ["bypass=bow_hints", "coalescing=on", "gating=cross_lane"],
     ["bypass=bow_wr", "window_delay=on"],
 ], ids=" ".join)
 def test_eviction(settings: list[str], seed: int) -> None:

@@ -202,10 +202,11 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.sample(1)
-@pytest.mark.parametrize("bypass", ["bow_hints", "bow_wr", "bow"])
-def test_bypassing_writeback(bypass: str, seed: int) -> None:
-    made = runner.build(SmConfig.preset("small").with_settings([f"bypass={bypass}"]), "Writeback")
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("settings", [["bypass=bow_hints", "transient=on"], ["bypass=bow"], ["bypass=bow_wr"]],
+                         ids=" ".join)
+def test_bypassing_writeback(settings: list[str], seed: int) -> None:
+    made = runner.build(SmConfig.preset("small").with_settings(settings), "Writeback")
     runner.run(made, "warploom.tb.bypass.test_writeback", seed)
 
 
@@ -216,7 +217,7 @@ def test_bypassing_writeback(bypass: str, seed: int) -> None:
     pytest.param(["gating=cross_lane"], marks=pytest.mark.long),
     ["coalescing=on", "gating=in_lane", "window_delay=off"],
     ["coalescing=on"],
-    ["transient=on"],
+    [],
     pytest.param(["transient=on", "coalescing=on", "alignment=write", "gating=cross_lane"], marks=pytest.mark.long),
 ], ids=" ".join)
 def test_on_other_register_files(settings: list[str], seed: int) -> None:
