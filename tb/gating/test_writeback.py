@@ -187,15 +187,13 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("gating", [
-    pytest.param("active", marks=pytest.mark.long), pytest.param("in_lane", marks=pytest.mark.long),
-    pytest.param("cross_lane", marks=pytest.mark.long),
+    "active", pytest.param("in_lane", marks=pytest.mark.long), "cross_lane",
 ])
 def test_gated_writeback(gating: str, seed: int) -> None:
     config = SmConfig.preset("small").with_settings([f"gating={gating}"])
     runner.run(runner.build(config, "Writeback"), "warploom.tb.gating.test_writeback", seed)
 
 
-@pytest.mark.long
 @pytest.mark.rtl
 @pytest.mark.parametrize(("gating", "alignment"), [
     ("cross_lane", "write"), *(pytest.param(gating, "reg", marks=pytest.mark.long) for gating in (
