@@ -222,7 +222,7 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
-@pytest.mark.long
+@pytest.mark.sample(1)
 @pytest.mark.rtl
 @pytest.mark.parametrize("fpga", [False, True])
 def test_host(seed: int, fpga: bool) -> None:

@@ -335,7 +335,7 @@ async def random_accesses(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
-@pytest.mark.long
+@pytest.mark.sample(1)
 @pytest.mark.rtl
 @pytest.mark.parametrize("fpga", [False, True])
 def test_memory_unit(seed: int, fpga: bool) -> None:

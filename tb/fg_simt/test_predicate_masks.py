@@ -44,6 +44,5 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.long
 def test_predicates(seed: int) -> None:
     runner.run(runner.build(SmConfig.preset("small"), "PredicateMasks"), BENCH, seed)

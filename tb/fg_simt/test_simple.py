@@ -107,6 +107,5 @@ async def random_groups(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.long
 def test_simple(seed: int) -> None:
     runner.run(runner.build(SmConfig.preset("small"), "SimpleUnit"), BENCH, seed)

@@ -49,6 +49,5 @@ async def random_results(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.long
 def test_register_file(seed: int) -> None:
     runner.run(runner.build(SmConfig.preset("small"), "SimtRegisterFile"), BENCH, seed)

@@ -125,8 +125,8 @@ async def random_traffic(dut: cocotb.handle.SimHandleBase) -> None:
     coverage.finish()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.rtl
-@pytest.mark.long
 @pytest.mark.parametrize("fpga", [False, True])
 def test_data_cache(seed: int, fpga: bool) -> None:
     made = runner.build(SmConfig.preset("small"), "DataCache", component=hardware.DataCache(**SMALL), fpga=fpga)
