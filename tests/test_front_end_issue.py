@@ -163,14 +163,15 @@ def test_causes_that_are_remembered_are_those_of_the_cycle(scheduler: str) -> No
         assert issue.stalls.now == known
 
 
-def test_a_two_level_picker_is_told_of_long_waits() -> None:
+@pytest.mark.parametrize("wait", [Stall.MEMORY, Stall.FENCE, Stall.BARRIER])
+def test_a_two_level_picker_is_told_of_long_waits(wait: Stall) -> None:
     issue, _ = issue_of("schedulers=1", "scheduler=two_level", "active_warps=1")
     for slot in range(4):
         issue.comes(slot, 0, READY)
     assert issue.select(0, 1, OPEN)[0] == [0]
     issue.comes(0, 0, Stall.SCOREBOARD)
     assert not issue.select(1, 1, OPEN)[0]  # a short wait keeps its place
-    issue.enter(0, Stall.MEMORY)
+    issue.enter(0, wait)
     assert issue.select(2, 1, OPEN)[0] == [1]
     issue.enter(0, READY)
     issue.left(1)

@@ -1,7 +1,7 @@
 """The scoreboard alone, against the rules of the contract applied to a list of the instructions in flight."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from golden_traces import random_instruction
@@ -110,6 +110,22 @@ def test_a_barrier_holds_whatever_comes() -> None:
     assert (board.look(0, needs), board.look(1, needs)) == (READY, Stall.BARRIER)
     board.clear_barrier(1)
     assert board.state(1) == READY
+
+
+def test_a_barrier_comes_before_memory_and_memory_before_a_fence() -> None:
+    """Of a warp whose fence is held by all three: it waits at a barrier, and its guard is a result of a shuffle."""
+    board, shuffle = Scoreboard(1), Instruction(op=Op.SHFL, dst=1, src=(2, RZ, RZ), pdst=0)
+    load = Instruction(op=Op.LD, dst=3, src=(4, RZ, RZ))
+    for instruction in (shuffle, load):
+        board.issue(0, Hazards(instruction), instruction.sources, memory=True)
+    board.set_barrier(0)
+    assert board.look(0, Hazards(replace(MEMBAR, guard=0)).needs) == Stall.BARRIER
+    board.clear_barrier(0)
+    assert board.state(0) == Stall.MEMORY
+    board.done(0, Hazards(shuffle))
+    assert board.state(0) == Stall.FENCE
+    board.done(0, Hazards(load))
+    assert board.state(0) == READY
 
 
 def test_a_warp_whose_needs_stay_is_not_reported() -> None:
