@@ -147,6 +147,17 @@ def test_cycles_that_are_alike_may_be_passed_at_once(interval: int, start: int) 
     assert stepped.stalls.counts[Stall.FENCE] == sum(cycle % interval == 0 for cycle in range(start, 20))
 
 
+def test_a_slower_clock_picks_in_multiples_and_takes_turns_by_them() -> None:
+    """Two schedulers that are always ready share a port: in cycle c scheduler (c div 3) mod 2 picks first, and the
+    other one stalls; in all other cycles nothing is picked, and nothing counted."""
+    issue, _ = issue_of("schedulers=2", "front_end_interval=3")
+    for slot in range(4):
+        issue.comes(slot, 2, READY)
+    assert [issue.select(cycle, 1, OPEN)[0] for cycle in range(10)] == [
+        [0], (), (), [1], (), (), [2], (), (), [3]]
+    assert issue.stalls.counts[Stall.PORT] == sum(issue.stalls.counts) == 4
+
+
 @pytest.mark.parametrize("scheduler", ["lrr", "gto", "two_level"])
 def test_causes_that_are_remembered_are_those_of_the_cycle(scheduler: str) -> None:
     """The state that changes between two cycles without an issue."""
