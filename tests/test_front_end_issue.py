@@ -102,6 +102,21 @@ def test_the_port_of_another_scheduler_holds_nobody_up() -> None:
     assert issue.stalls.now == [Stall.COLLECTOR]
 
 
+@pytest.mark.parametrize("apart", [0b01, 0b10, 0b11])
+@pytest.mark.parametrize("collectors", [0, 1])
+@pytest.mark.parametrize("cycle", [0, 1])
+def test_what_needs_no_collector_takes_none_and_lacks_none(cycle: int, collectors: int, apart: int) -> None:
+    """Loads for the address slots of their ports, beside an instruction that needs the only collector; whichever
+    scheduler is first."""
+    issue, decisions = issue_of("schedulers=2", "issue_ports=2")
+    decisions.apart = apart
+    issue.comes(0, 1, READY)
+    issue.comes(1, 1, READY)
+    room: Any = SimpleNamespace(free_collectors=(collectors,), free=OPEN.free)
+    _, entered = issue.select(cycle, 2, room)
+    assert set(entered) == {slot for slot in range(2) if collectors or apart >> slot & 1}
+
+
 def test_room_is_asked_for_the_registers_of_each_warp() -> None:
     issue, free = issue_of("schedulers=1")
     for slot in range(4):
