@@ -19,6 +19,7 @@ from warploom.golden_model.cached.register_file import CachedFile
 from warploom.golden_model.check import Mismatch
 from warploom.golden_model.functional.executor import execute
 from warploom.golden_model.placement import Address
+from warploom.golden_model.register_file.ports import Read
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import collect
@@ -112,6 +113,16 @@ def test_an_operand_is_split_only_if_the_cache_lacks_lanes_of_it() -> None:
     assert counts(SMALL, code, lanes)["split_operands"] == 1
 
 
+def test_a_split_operand_is_two_collector_writes_and_fills_its_slot_once() -> None:
+    """R0 is evicted, then written in half of its lanes, and read. Each of the nine instructions fills three slots of 32
+    columns, with the operand or with constants."""
+    code = [move(0, 3), *(move(register) for register in range(1, 7)), replace(move(0, 4), guard=0), read(0)]
+    found = simulate(SMALL, trace_of(code, lanes=[*[ALL_LANES] * 7, HALF, ALL_LANES]), check=True).statistics
+    assert (sum(found.bank_reads), found.counted["bypassed"]["cache_reads"], found.operands) == (1, 1, [8, 1, 0, 0])
+    assert (found.collector_writes, found.operands_stored, found.slice_writes) == (2, 2, 8)
+    assert found.collector_columns == 9 * 3 * 32
+
+
 def test_the_cache_alone() -> None:
     cache = RegisterFileCache(SmConfig.preset("small").with_settings(["entries=4"]))
     addresses = [Address(0, row, False) for row in range(8)]
@@ -200,6 +211,29 @@ def test_an_eviction_that_waits_does_not_write_what_is_newer() -> None:
     register_file.arbitrate()
     cycle(register_file)
     assert [write.lanes for write in register_file.writes()] == [ALL_LANES & ~HALF]
+
+
+def asked(register_file: CachedFile, client: int, *banks: int) -> None:
+    """A collector requests a register in each of these banks of the register file, all lanes."""
+    register_file.request(client, {(bank, slot): Read(slot, Address(bank, 9, False), (ALL_LANES, ALL_LANES), ALL_LANES)
+                                   for slot, bank in enumerate(banks)})
+
+
+def test_conflicts_of_reads_with_an_eviction_and_with_each_other() -> None:
+    """While an eviction is written to bank 0, two collectors wait for it, of which the first one gets bank 1. Then the
+    second one, whose diagonal has priority, gets bank 0, and at last the first one, which also wants bank 1 again."""
+    register_file = evicting(Eviction(Address(0, 3, False), 0, HALF), None)
+    seen = []
+    asked(register_file, 1, 0)
+    for asks in ((0, 1), (0,), (0, 1)):
+        asked(register_file, 0, *asks)
+        register_file.arbitrate()
+        register_file.grants()
+        seen.append((register_file.decision.reads, register_file.bank_conflicts, register_file.port_conflicts))
+        register_file.write((None, None, None))
+        register_file.arbiter.advance()
+    assert seen == [(((1, 0),), 2, 0), (((0, 1),), 3, 0), (((0, 0),), 3, 1)]
+    assert register_file.bank_reads[:2] == [2, 1] and register_file.bank_writes[0] == 1
 
 
 # ---------------------------------------------------------------------- static liveness
