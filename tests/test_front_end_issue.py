@@ -9,7 +9,7 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.golden_model.front_end.candidates import Candidates
-from warploom.golden_model.front_end.decisions import COUNTS, NO_PORT
+from warploom.golden_model.front_end.decisions import COUNTS, NO_PORT, Claim
 from warploom.golden_model.front_end.issue import Issue
 from warploom.golden_model.front_end.stalls import HOLDS, READY, Stall
 
@@ -36,11 +36,11 @@ class Room:
     demand = issued = fields = flight = None
 
 
-def issue_of(*settings: str, slots: int = 4) -> tuple[Any, Room]:
+def issue_of(*settings: str, slots: int = 4, pairs: Any = None) -> tuple[Any, Room]:
     """An issue stage with warps in all slots, none of which has come to an instruction; here warps are their slots."""
     free = Room()
     config = SmConfig().with_settings([f"warps={slots}", "scheduler=lrr", *settings])
-    issue = Issue(config, free, warps=range(slots))  # type: ignore[arg-type]
+    issue = Issue(config, free, warps=range(slots), pairs=pairs)  # type: ignore[arg-type]
     for slot in range(slots):
         issue.joined(slot, 0)
     return issue, free
@@ -115,6 +115,41 @@ def test_what_needs_no_collector_takes_none_and_lacks_none(cycle: int, collector
     room: Any = SimpleNamespace(free_collectors=(collectors,), free=OPEN.free)
     _, entered = issue.select(cycle, 2, room)
     assert set(entered) == {slot for slot in range(2) if collectors or apart >> slot & 1}
+
+
+class Twins:
+    """Every instruction has a second beside it, which needs a collector of the general set unless it is `apart`."""
+
+    def __init__(self, *, apart: bool = False) -> None:
+        self._apart = apart
+
+    def second(self, slot: int) -> Any:
+        """See `Pairs`."""
+        return SimpleNamespace(enters=True, slot=slot), Claim(demand=0, apart=self._apart)
+
+
+@pytest.mark.parametrize("left", range(5))
+@pytest.mark.parametrize("what", ["tags", "collectors"])
+def test_the_second_of_a_pair_comes_before_the_next_scheduler(what: str, left: int) -> None:
+    """Two schedulers with a port each, and so many tags or collectors: both of slot 0 go first, then slot 1."""
+    issue, _ = issue_of("schedulers=2", "issue_ports=2", pairs=Twins())
+    issue.comes(0, 1, READY)
+    issue.comes(1, 1, READY)
+    tags, collectors = (left, 4) if what == "tags" else (4, left)
+    room: Any = SimpleNamespace(free_collectors=(collectors,), free=OPEN.free)
+    _, entered = issue.select(0, tags, room)
+    seconds = [each.slot for each in issue.seconds]
+    assert (entered, seconds) == [([], []), ([0], []), ([0], [0]), ([0, 1], [0]), ([0, 1], [0, 1])][left]
+
+
+@pytest.mark.parametrize("collectors", range(3))
+def test_a_second_for_an_address_slot_takes_no_collector(collectors: int) -> None:
+    issue, _ = issue_of("schedulers=2", "issue_ports=2", pairs=Twins(apart=True))
+    issue.comes(0, 1, READY)
+    issue.comes(1, 1, READY)
+    room: Any = SimpleNamespace(free_collectors=(collectors,), free=OPEN.free)
+    _, entered = issue.select(0, 4, room)
+    assert entered == [each.slot for each in issue.seconds] == [0, 1][:collectors]
 
 
 def test_room_is_asked_for_the_registers_of_each_warp() -> None:
@@ -202,3 +237,20 @@ def test_a_two_level_picker_is_told_of_long_waits(wait: Stall) -> None:
     issue.enter(0, READY)
     issue.left(1)
     assert issue.select(3, 1, OPEN)[0] == [2]
+
+
+def test_two_level_stalls_for_what_holds_its_active_warps() -> None:
+    """Slot 0 has the only place, and waits for a short time; 1 is ready, 2 waits for a read. When slot 0 waits for
+    memory, slot 1 takes its place. If all wait for long, all count."""
+    issue, _ = issue_of("schedulers=1", "scheduler=two_level", "active_warps=1", slots=3)
+    issue.comes(0, 0, Stall.SCOREBOARD)
+    issue.comes(1, 0, READY)
+    issue.comes(2, 0, Stall.WAR)
+    seen = []
+    for events in ((), ((1, Stall.SCOREBOARD),), ((1, READY), (0, Stall.MEMORY)), ((1, Stall.BARRIER),),
+                   ((2, Stall.FENCE),)):
+        for slot, state in events:
+            issue.enter(slot, state)
+        picked = issue.select(0, 1, OPEN)[0]
+        seen.append(picked or issue.stalls.now)
+    assert seen == [[Stall.SCOREBOARD], [Stall.SCOREBOARD], [1], [Stall.WAR], [Stall.MEMORY]]
