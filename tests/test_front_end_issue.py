@@ -93,6 +93,15 @@ def test_what_needs_no_port_issues_beside() -> None:
     assert issue.stalls.now == [Stall.COLLECTOR]
 
 
+def test_a_cycle_in_which_all_issue_has_no_causes() -> None:
+    """Although one before it had some."""
+    issue, _ = issue_of("schedulers=1")
+    issue.comes(0, 1, Stall.MEMORY)
+    assert not issue.select(0, 1, OPEN)[0] and list(issue.stalls.now) == [Stall.MEMORY]
+    issue.enter(0, READY)
+    assert issue.select(1, 1, OPEN)[0] == [0] and not issue.stalls.now
+
+
 def test_the_port_of_another_scheduler_holds_nobody_up() -> None:
     """Two schedulers with a port each: the second one finds no room, and its own port is open."""
     issue, _ = issue_of("schedulers=2", "issue_ports=2")
