@@ -187,6 +187,15 @@ def test_of_several_causes_the_first_counts() -> None:
     assert sorted(issue.stalls.now) == [Stall.MEMORY, Stall.DRAINED]
 
 
+def test_from_the_last_block_on_schedulers_without_a_warp_are_drained() -> None:
+    """In the next cycle already, although nothing else happens."""
+    issue, _ = issue_of("schedulers=1", slots=1)
+    issue.left(0)
+    assert not issue.select(0, 1, OPEN)[0] and issue.stalls.now == [Stall.NO_WARP]
+    issue.drain()
+    assert not issue.select(1, 1, OPEN)[0] and issue.stalls.now == [Stall.DRAINED]
+
+
 @pytest.mark.parametrize("interval", [1, 3])
 @pytest.mark.parametrize("start", range(3))
 def test_cycles_that_are_alike_may_be_passed_at_once(interval: int, start: int) -> None:
