@@ -1,6 +1,6 @@
 """Pre-execution: worked examples, every operand as in program order, each instruction once, and bugs are seen."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from random import Random
 
 import numpy as np
@@ -23,12 +23,14 @@ from warploom.arch.program import Program
 from warploom.compiler.hints import with_spare
 from warploom.golden_model.check import Mismatch
 from warploom.golden_model.front_end.decode import decode
+from warploom.golden_model.front_end.hazards import PREDICATE
 from warploom.golden_model.front_end.scoreboard import Scoreboard
 from warploom.golden_model.front_end.simt import Walk
 from warploom.golden_model.front_end.stalls import Stall
 from warploom.golden_model.front_end.warps import Block, Warp
 from warploom.golden_model.hints.collection import Entry
 from warploom.golden_model.preexecution.order import LOOKED, SearchOrder
+from warploom.golden_model.preexecution.search import Search
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import Statistics
@@ -103,6 +105,79 @@ def test_the_last_instruction_that_is_looked_at(distance: int) -> None:
     program = program_of(load(1, 0), *[add(1, 1)] * distance, add(5, 0))
     found = [each.pc for each in issued(program, latency=2000)][1] == distance + 1
     assert found == (distance == LOOKED)
+
+
+# ------------------------------------------------------------ counts
+
+
+def counted(trace: Trace, latency: int = 30) -> tuple[list[int], dict[str, int]]:
+    """The instructions that one warp issues, by pc, and the counts of its search that are not 0."""
+    machine = Barrel(trace, warps=1, latency=latency, searches=True)
+    pcs = [each.pc for each in machine.run() if each.issued]
+    return pcs, {name: count for name, count in asdict(machine.order.counts).items() if count}
+
+
+@pytest.mark.parametrize(("program", "latency", "expected"), [
+    # I4 to EXIT are looked at, and when I9 waits, EXIT again.
+    (FIG_5_3, 30, {"entered": 2, "looked": 7 + 1, "executed": 2, "ended_end": 2}),
+    # The memory result comes before I7 is looked at: I3 issues in 7.
+    (FIG_5_3, 6, {"entered": 2, "looked": 3 + 1, "executed": 2, "ended_resolved": 1, "ended_end": 1}),
+    (program_of(load(1, 0), add(3, 1), load(4, 0)), 30,
+     {"entered": 1, "looked": 2, "executed": 1, "loads": 1, "ended_end": 1}),
+    (program_of(load(1, 0), add(3, 1), *[add(10 + number, 0) for number in range(10)]), 30,
+     {"entered": 1, "looked": 8, "executed": 8, "ended_full": 1}),
+    # The last instruction that may be looked at executes, or is passed over.
+    (program_of(load(1, 0), *[add(1, 1)] * 255, add(5, 0)), 2000,
+     {"entered": 1, "looked": 255, "executed": 1, "ended_end": 1}),
+    (program_of(load(1, 0), *[add(1, 1)] * 256, add(5, 0)), 2000, {"entered": 1, "looked": 255, "ended_end": 1}),
+    # The instruction that waits reads r2.
+    (program_of(load(1, 0), add(3, 1, 2), add(2, 0), registers=4 + 8), 30,
+     {"entered": 1, "looked": 2, "executed": 1, "copies": 1, "ended_end": 1}),
+], ids=["all", "resolved", "load", "full", "last", "passed", "renamed"])
+def test_counts_of_a_search(program: Program, latency: int, expected: dict[str, int]) -> None:
+    assert counted(trace_of(program), latency)[1] == expected
+
+
+def in_lanes(trace: Trace, lanes: dict[int, int]) -> Trace:
+    """The same, with these executing lanes of some dynamic instructions."""
+    found = trace.warps[0].lanes.copy()
+    found[list(lanes)] = list(lanes.values())
+    return replace(trace, warps=(replace(trace.warps[0], lanes=found),))
+
+
+def test_branches_of_a_search() -> None:
+    """A loop that is passed twice: both of its branches execute, and the second one is not taken."""
+    program = program_of(load(1, 0), add(3, 1), add(4, 4), Instruction(op=Op.BRA, guard=0, imm=1), add(5, 3))
+    trace = in_lanes(trace_of(program, [0, 1, 2, 3, 1, 2, 3, 4, 5]), {6: 0})
+    assert counted(trace)[1] == {"entered": 1, "looked": 7, "executed": 4, "branches": 2, "ended_end": 1}
+
+
+def test_a_branch_that_diverges_issues_again() -> None:
+    """It takes no entry, and ends the search."""
+    program = program_of(load(1, 0), add(3, 1), Instruction(op=Op.BRA, guard=0, imm=4, reconverge=4), add(4, 0))
+    pcs, counts = counted(in_lanes(trace_of(program), {2: 0xFFFF, 3: 0xFFFF0000}))
+    assert pcs == [0, 2, 1, 2, 3]
+    assert counts == {"entered": 1, "looked": 1, "ended_divergence": 1}
+
+
+def test_a_search_ends_where_sides_join() -> None:
+    """The warp waits on the side that is not taken; what is behind is not looked at."""
+    branch = Instruction(op=Op.BRA, guard=0, imm=4, reconverge=4)
+    program = program_of(branch, load(1, 0), add(3, 1), add(4, 0), add(5, 0))
+    pcs, counts = counted(in_lanes(trace_of(program), {0: 0xFFFF, 1: 0xFFFF0000, 2: 0xFFFF0000, 3: 0xFFFF0000}))
+    assert pcs == [0, 1, 3, 2, 4]
+    assert counts == {"entered": 1, "looked": 1, "executed": 1, "ended_join": 1}
+
+
+def test_places_that_a_result_must_not_overwrite() -> None:
+    """What a renamed instruction writes is used, its predicate too; of another one only what was passed over is."""
+    carrying = Instruction(op=Op.IADD, dst=2, src=(0, 0, RZ), pdst=1)
+    written = 1 << 2 | 1 << PREDICATE + 1
+    renamed, kept = Search(1), Search(1)
+    renamed.collect(carrying, written, 9)
+    kept.collect(carrying, written, 2)
+    assert (renamed.used, renamed.names) == (written, {2: 9})
+    assert (kept.used, kept.names) == (0, {})
 
 
 # ------------------------------------------------------------ against the trace
