@@ -13,7 +13,7 @@ from program_order import simulate_ordered
 from random_case import Case
 from random_programs import cases, some
 from test_order_hints import random_trace
-from test_worked_hints import FIG_5_3, add, load
+from test_worked_hints import FIG_5_3, HALF, REST, add, in_lanes, load
 
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
@@ -138,13 +138,6 @@ def test_counts_of_a_search(program: Program, latency: int, expected: dict[str, 
     assert counted(trace_of(program), latency)[1] == expected
 
 
-def in_lanes(trace: Trace, lanes: dict[int, int]) -> Trace:
-    """The same, with these executing lanes of some dynamic instructions."""
-    found = trace.warps[0].lanes.copy()
-    found[list(lanes)] = list(lanes.values())
-    return replace(trace, warps=(replace(trace.warps[0], lanes=found),))
-
-
 def test_branches_of_a_search() -> None:
     """A loop that is passed twice: both of its branches execute, and the second one is not taken."""
     program = program_of(load(1, 0), add(3, 1), add(4, 4), Instruction(op=Op.BRA, guard=0, imm=1), add(5, 3))
@@ -155,7 +148,7 @@ def test_branches_of_a_search() -> None:
 def test_a_branch_that_diverges_issues_again() -> None:
     """It takes no entry, and ends the search."""
     program = program_of(load(1, 0), add(3, 1), Instruction(op=Op.BRA, guard=0, imm=4, reconverge=4), add(4, 0))
-    pcs, counts = counted(in_lanes(trace_of(program), {2: 0xFFFF, 3: 0xFFFF0000}))
+    pcs, counts = counted(in_lanes(trace_of(program), {2: HALF, 3: REST}))
     assert pcs == [0, 2, 1, 2, 3]
     assert counts == {"entered": 1, "looked": 1, "ended_divergence": 1}
 
@@ -164,7 +157,7 @@ def test_a_search_ends_where_sides_join() -> None:
     """The warp waits on the side that is not taken; what is behind is not looked at."""
     branch = Instruction(op=Op.BRA, guard=0, imm=4, reconverge=4)
     program = program_of(branch, load(1, 0), add(3, 1), add(4, 0), add(5, 0))
-    pcs, counts = counted(in_lanes(trace_of(program), {0: 0xFFFF, 1: 0xFFFF0000, 2: 0xFFFF0000, 3: 0xFFFF0000}))
+    pcs, counts = counted(in_lanes(trace_of(program), {0: HALF, 1: REST, 2: REST, 3: REST}))
     assert pcs == [0, 1, 3, 2, 4]
     assert counts == {"entered": 1, "looked": 1, "executed": 1, "ended_join": 1}
 

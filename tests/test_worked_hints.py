@@ -1,5 +1,7 @@
 """The worked examples of hint-assisted scheduling ([HAWS], chapter 5), on the ideal machine of its figures."""
 
+from dataclasses import asdict, replace
+
 import pytest
 from barrel import Barrel, Try, program_of, trace_of
 
@@ -9,6 +11,7 @@ from warploom.arch.order_hints import FORMAT_1_BITS, FORMAT_2_BITS, BranchHint, 
 from warploom.arch.program import Program
 from warploom.compiler.hints import hinted
 from warploom.golden_model.hints.collection import ENTRY_BITS, Entry
+from warploom.golden_model.trace import Trace
 
 
 def load(dst: int, address: int) -> Instruction:
@@ -176,3 +179,93 @@ def test_003_fig_5_9() -> None:
     assert duration(*BLOCK_1, *PART_C, *PART_F, STALL_1, *BLOCK_2, STALL_2, *BLOCK_3) == 48 * T
     assert duration(*BLOCK_1, *PART_C[:3], STALL_1, *BLOCK_2, *PART_C[3:], *PART_F, STALL_2, *BLOCK_3) == 47 * T
     assert duration(*normal, with_hints=True) == 45 * T + 2
+
+
+# ------------------------------------------------------------ counts
+
+STALL = Hint(1, True, RZ).encode()
+"""Of a stall point: the group begins with the next instruction."""
+
+
+def by_hand(program: Program, hints: dict[int, int]) -> Program:
+    """The program with these hints, by pc."""
+    return replace(program, order_hints=tuple(hints.items()))
+
+
+def counted(trace: Trace, latency: int = 30) -> tuple[list[int], dict[str, int]]:
+    """The instructions that one warp issues, by pc, and the counts of its hints that are not 0."""
+    machine = Barrel(trace, warps=1, latency=latency)
+    pcs = [each.pc for each in machine.run() if each.issued]
+    return pcs, {name: count for name, count in asdict(machine.order.counts).items() if count}
+
+
+EIGHT = program_of(load(1, 0), add(3, 1), *(add(10 + number, 0) for number in range(10)))
+ON_AND_ON = {1: STALL, **{pc: Hint(pc, False, 8 + pc).encode() for pc in range(2, 12)}}
+"""Each instruction of the group names the next one, without an end."""
+
+
+@pytest.mark.parametrize(("program", "latency", "expected"), [
+    (hinted(FIG_5_3), 30, {"entered": 1, "executed": 2, "ended_end": 1}),
+    # The memory result is there in 5, when I4 has issued: I6 does not.
+    (hinted(FIG_5_3), 4, {"entered": 1, "executed": 1, "ended_resolved": 1}),
+    (hinted(program_of(load(1, 0), add(3, 1), load(4, 0), add(5, 3))), 30,
+     {"entered": 1, "executed": 1, "loads": 1, "ended_end": 1}),
+    (hinted(program_of(load(1, 0), add(3, 1, 2), add(2, 0), add(5, 3))), 30,
+     {"entered": 1, "executed": 1, "copies": 1, "ended_end": 1}),
+    # The group of the compiler ends with the eighth instruction.
+    (hinted(EIGHT), 30, {"entered": 1, "executed": 8, "ended_end": 1}),
+    (by_hand(EIGHT, ON_AND_ON), 30, {"entered": 1, "executed": 8, "ended_full": 1}),
+], ids=["end", "resolved", "load", "renamed", "eight", "full"])
+def test_counts_of_hint_mode(program: Program, latency: int, expected: dict[str, int]) -> None:
+    assert counted(trace_of(program), latency)[1] == expected
+
+
+def test_counts_of_a_branch_in_hint_mode() -> None:
+    program = hinted(program_of(load(1, 0), add(3, 1, 2), Instruction(op=Op.BRA, imm=4), add(9, 0), add(5, 0),
+                                add(6, 3)))
+    counts = counted(trace_of(program, [0, 1, 2, 4, 5, 6]))[1]
+    assert counts == {"entered": 1, "executed": 2, "branches": 1, "ended_end": 1}
+
+
+HALF, REST = 0xFFFF, 0xFFFF0000
+
+
+def in_lanes(trace: Trace, lanes: dict[int, int]) -> Trace:
+    """The same, with these executing lanes of some dynamic instructions."""
+    found = trace.warps[0].lanes.copy()
+    found[list(lanes)] = list(lanes.values())
+    return replace(trace, warps=(replace(trace.warps[0], lanes=found),))
+
+
+def test_a_branch_that_diverges_issues_again() -> None:
+    """It takes no entry, and ends hint mode."""
+    program = by_hand(
+        program_of(load(1, 0), add(3, 1), Instruction(op=Op.BRA, guard=0, imm=4, reconverge=4), add(4, 0)),
+        {1: STALL, 2: BranchHint(False, 0, 2).encode(), 3: Hint(0, False, 4).encode()})
+    pcs, counts = counted(in_lanes(trace_of(program), {2: HALF, 3: REST}))
+    assert pcs == [0, 2, 1, 2, 3]
+    assert counts == {"entered": 1, "ended_divergence": 1}
+
+
+BRANCH = Instruction(op=Op.BRA, guard=0, imm=5, reconverge=5)
+
+
+def test_so_does_a_branch_to_where_sides_join() -> None:
+    """The warp waits on one side of a branch, whose last instruction leads to the join."""
+    program = by_hand(program_of(BRANCH, load(1, 0), add(3, 1), Instruction(op=Op.BRA, imm=5), add(9, 0), add(4, 0)),
+                      {2: STALL, 3: BranchHint(True, 3, 0).encode(), 5: Hint(0, False, 4).encode()})
+    trace = trace_of(program, [0, 1, 2, 3, 5, 6])
+    pcs, counts = counted(in_lanes(trace, {0: HALF, 1: REST, 2: REST, 3: REST}))
+    assert pcs == [0, 1, 3, 2, 3, 5]
+    assert counts == {"entered": 1, "ended_divergence": 1}
+
+
+@pytest.mark.parametrize(("join", "enters"), [(3, False), (4, False), (5, True)])
+def test_a_warp_does_not_enter_if_sides_join_up_to_behind_the_target(join: int, enters: bool) -> None:
+    """The warp waits at pc 2, on one side of a branch, and the only instruction of the group is the next one."""
+    branch = replace(BRANCH, imm=join, reconverge=join)
+    program = by_hand(program_of(branch, load(1, 0), add(3, 1), add(4, 0), add(5, 0), add(6, 0)),
+                      {2: STALL, 3: Hint(0, False, 4).encode()})
+    pcs, counts = counted(in_lanes(trace_of(program), {0: HALF, **dict.fromkeys(range(1, join), REST)}))
+    assert pcs == ([0, 1, 3, 2, 4, 5] if enters else [0, 1, 2, 3, 4, 5])
+    assert counts == ({"entered": 1, "executed": 1, "ended_end": 1} if enters else {"ended_join": 1})
