@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,9 +19,12 @@ from warploom.arch.isa import PT, RZ, Instruction, Op, Pipe
 from warploom.arch.launch import Buffer, Launch
 from warploom.arch.modifiers import Access, DType, Space, Special
 from warploom.compiler.compile import compile_file, compile_ptx
-from warploom.golden_model.front_end.decode import Static
-from warploom.golden_model.front_end.pairs import may_pair
-from warploom.golden_model.front_end.warps import Follower
+from warploom.golden_model.front_end.decisions import Claim, Lead
+from warploom.golden_model.front_end.decode import Static, decode
+from warploom.golden_model.front_end.pairs import Pairs, may_pair
+from warploom.golden_model.front_end.scoreboard import Scoreboard
+from warploom.golden_model.front_end.simt import Walk
+from warploom.golden_model.front_end.warps import Block, Follower, Warp
 from warploom.golden_model.functional.executor import execute
 from warploom.golden_model.records import IssueFields
 from warploom.golden_model.sm import Sm
@@ -91,6 +96,32 @@ def test_neighbours_pair_if_neither_needs_the_other(seed: int) -> None:
         assert may == pairs(first, second) or (may and write_after_read), (first, second)
         found[may] += 1
     assert min(found.values()) > 200
+
+
+def second_of(code: list[Instruction], lead: Lead | None, claim: Claim | None) -> bool:
+    """Whether the second of two instructions issues beside the first one, for these decisions."""
+    trace = trace_of(code)
+    statics = decode(trace)
+    warp = Warp(Walk(trace.warps[0], np.zeros(len(statics), bool)), 0, 0, Block(), trace)
+    warp.next = statics[0]
+    decisions: Any = SimpleNamespace(lead=lambda _: lead, follow=lambda _: claim)
+    return Pairs(statics, {0: warp}, Scoreboard(1), decisions).second(0) is not None
+
+
+def test_a_second_may_write_what_the_first_does_not_read_in_the_register_file() -> None:
+    """R2 and R3 are sources of the first, and the second writes R2: not if it is read, unless it is compact."""
+    code = [Instruction(op=Op.IADD, dst=1, src=(2, 3, RZ)), Instruction(op=Op.MOV, dst=2, imm_slot=0, imm=1)]
+    assert not second_of(code, Lead((2, 3)), Claim(0))
+    assert second_of(code, Lead((3,), has_compact=True), Claim(0))
+
+
+@pytest.mark.parametrize(("lead", "claim", "pairs"), [
+    (None, Claim(0), False), (Lead(()), None, False), (Lead(()), Claim(0, has_compact=True), True),
+    (Lead((), has_compact=True), Claim(0), True), (Lead((), has_compact=True), Claim(0, has_compact=True), False),
+])
+def test_one_of_a_pair_at_most_has_compact_slots(lead: Lead | None, claim: Claim | None, pairs: bool) -> None:
+    code = [Instruction(op=Op.MOV, dst=1, imm_slot=0, imm=1), Instruction(op=Op.MOV, dst=2, imm_slot=0, imm=1)]
+    assert second_of(code, lead, claim) == pairs
 
 
 # ---------------------------------------------------------------------- the whole SM
