@@ -195,6 +195,13 @@ def test_pressure_accounts_for_every_cycle_of_every_scheduler():
     assert list(found.values()) == pytest.approx([0.8, 0.4, 0.25, 40, 25, 30, 5])
 
 
+def test_pressure_of_a_front_end_with_a_slower_clock():
+    """Its two schedulers could pick in 34 of the 100 cycles, and did in a quarter of these."""
+    run = statistics(cycles=100, bank_requests=160, stalls={"collector": 17, "port": 17, "barrier": 17})
+    found = pressure(run, NARROW.with_settings(["front_end_interval=3"]))
+    assert [found[name] for name in ("issuing", "collector", "port", "other")] == [25, 25, 25, 25]
+
+
 # ------------------------------------------------------------------ charts and tables
 
 STACK = Figure("Fig. 3.3a", "shares", (Series("4 bytes", lambda runs: 30.0), Series("1 byte", lambda runs: 70.0)), True)

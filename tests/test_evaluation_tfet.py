@@ -85,6 +85,8 @@ def test_time_of_waiting_is_that_of_all_schedulers() -> None:
     gpu = run.machine.with_settings(["sms=2"])
     counts = replace(run.statistics, cycles=100, stalls={"memory": 75 * gpu.sm.schedulers})
     assert tfet.waiting(replace(run, machine=gpu, statistics=counts)) == 37.5
+    slow = gpu.with_settings(["front_end_interval=3"])  # a third of the cycles, in which as many stalls are counted
+    assert tfet.waiting(replace(run, machine=slow, statistics=counts)) == 3 * 37.5
 
 
 def test_all_rows_are_slow() -> None:

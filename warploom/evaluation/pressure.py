@@ -15,7 +15,7 @@ def pressure(run: Statistics, config: SmConfig) -> dict[str, float]:
     """Instructions per cycle, bank requests per bank and cycle, and conflicts of each; then the cycles of all
     schedulers: issuing, or waiting, by cause. *other* is waiting for operands, memory or barriers, and having no
     warp."""
-    total = run.cycles * config.schedulers
+    total = -(-run.cycles // config.front_end_interval) * config.schedulers
     collector, port = run.stalls["collector"], run.stalls["port"]
     waiting = sum(run.stalls.values())
     return dict(zip(HEADINGS, (

@@ -82,7 +82,7 @@ def slower(ours: Statistics, baseline: Statistics) -> float:
 
 def waiting(run: Run) -> float:
     """Cycles in which the scheduler waits for memory, and for nothing shorter."""
-    return share(run.statistics.stalls["memory"], run.sm_cycles * run.config.schedulers)
+    return share(run.statistics.stalls["memory"] * run.config.front_end_interval, run.sm_cycles * run.config.schedulers)
 
 
 def count(run: Run, name: str) -> int:
