@@ -145,6 +145,18 @@ def test_the_cache_alone() -> None:
     assert evicted is not None and evicted.lanes == 1
 
 
+def test_banks_of_the_entries() -> None:
+    """Six entries for each warp, allocated one after the other, in 32 banks."""
+    cache = RegisterFileCache(PASCAL)
+    banks: dict[int, list[int]] = {warp: [] for warp in (0, 1, 5)}
+    for warp, found in banks.items():
+        for row in range(6):
+            address = Address(0, 6 * warp + row, False)
+            found.append(cache.target(warp, address).bank)
+            cache.write(warp, address, 0, 1)
+    assert banks == {0: [0, 1, 2, 3, 4, 5], 1: [6, 7, 8, 9, 10, 11], 5: [30, 31, 0, 1, 2, 3]}
+
+
 # ---------------------------------------------------------------------- time
 
 
