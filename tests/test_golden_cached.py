@@ -248,6 +248,18 @@ def test_conflicts_of_reads_with_an_eviction_and_with_each_other() -> None:
     assert register_file.bank_reads[:2] == [2, 1] and register_file.bank_writes[0] == 1
 
 
+def test_the_lowest_slot_of_a_bank_goes_first() -> None:
+    register_file = CachedFile(SMALL)
+    register_file.request(0, {(0, slot): Read(slot, Address(0, 9 - slot, False), (ALL_LANES, ALL_LANES), ALL_LANES)
+                              for slot in range(3)})
+    granted = []
+    for _ in range(3):
+        register_file.arbitrate()
+        granted += [read.key for _, read, _ in register_file.grants()]
+        register_file.write((None, None, None))
+    assert granted == [0, 1, 2]
+
+
 # ---------------------------------------------------------------------- static liveness
 
 
