@@ -248,6 +248,15 @@ def test_conflicts_of_reads_with_an_eviction_and_with_each_other() -> None:
     assert register_file.bank_reads[:2] == [2, 1] and register_file.bank_writes[0] == 1
 
 
+def test_the_priority_goes_round_the_banks_of_both() -> None:
+    """Those of the register file and of the cache, 32 each, with as many collectors."""
+    arbiter = CachedFile(PASCAL).arbiter
+    arbiter.advance(63)
+    assert arbiter.diagonal == 63
+    arbiter.advance()
+    assert arbiter.diagonal == 0
+
+
 def test_the_lowest_slot_of_a_bank_goes_first() -> None:
     register_file = CachedFile(SMALL)
     register_file.request(0, {(0, slot): Read(slot, Address(0, 9 - slot, False), (ALL_LANES, ALL_LANES), ALL_LANES)
