@@ -1,14 +1,21 @@
-"""Parts of the renaming stage, alone: `Predictor` and `Lists`."""
+"""Parts of the renaming stage, alone: `Predictor` and `Lists`; and what the stage counts."""
 
+from dataclasses import replace
 from fractions import Fraction
 from math import floor
 
 import pytest
+from golden_traces import trace_of
 
 from warploom.arch.config import SmConfig
+from warploom.arch.isa import RZ, Instruction, Op
+from warploom.arch.modifiers import Access, Space
+from warploom.compiler.last_reads import with_last_reads
 from warploom.golden_model.observation import shown_by
 from warploom.golden_model.renaming.lists import Kind, Lists
 from warploom.golden_model.renaming.predictor import MOST_CYCLES, SAMPLE_PERIOD, Predictor, stall_cycles
+from warploom.golden_model.renaming.stage import RenameStage
+from warploom.golden_model.sm import Sm
 
 CYCLES = range(MOST_CYCLES + 1)
 
@@ -206,3 +213,53 @@ def test_predictions_are_compared_with_the_next_access() -> None:
         slots.access(cycles)
     accuracy = slots.predictor.accuracy
     assert (accuracy.compared, accuracy.errors) == (2, 40000 // 60 + 30000 // 80)
+
+
+# ---------------------------------------------------------------- counts of the stage
+
+
+def stage_of(code: list[Instruction], *settings: str, registers: int = 8, stall: int = 0) -> RenameStage:
+    """The rename stage of a machine whose only warp has executed the code, with so many cycles to spare at first."""
+    config = SmConfig.preset("small").with_settings([*settings])
+    trace = trace_of(code, registers=registers)
+    sm = Sm(config, replace(trace, program=with_last_reads(trace.program)), check=True)
+    stage = sm.datapath.renaming
+    assert stage is not None
+    if stage.predictor is not None:
+        stage.predictor._set(0, stall)
+    while not sm.finished:
+        sm.step()
+    return stage
+
+
+def move(register: int) -> Instruction:
+    return Instruction(op=Op.MOV, dst=register, imm=1, imm_slot=0)
+
+
+MEM_RA = ("renaming=mem_ra", "tfet_rows=1", "pipes.sp.result_queue=8")
+
+
+def test_requests_that_are_counted() -> None:
+    """R2 and R4 are in one bank, R3 and R5 in the other, each with one TFET row. R2 and R3 get these, for R4 a CMOS row
+    is left, and the load asks for none. Each request that is served takes two cycles."""
+    load = Instruction(op=Op.LD, dst=5, src=(RZ, RZ, RZ), space=Space.SHARED, access=Access.B32)
+    stage = stage_of([move(2), move(4), move(3), load], *MEM_RA, stall=50)
+    counts = stage.renamings
+    assert (counts.values, counts.requests, counts.served, counts.stalls) == (4, 3, 2, 0)
+    assert stage.predictor is not None and stage.predictor._counters[0] == 50 - 2 * 2
+
+
+def test_values_that_are_counted() -> None:
+    """A register that is written again keeps its value's row; one that is read for the last time, and written, has a
+    new value."""
+    code = [move(2), move(2), Instruction(op=Op.IADD, dst=2, src=(2, RZ, RZ), imm=1, imm_slot=1)]
+    counts = stage_of(code, "renaming=cmos_first").renamings
+    assert (counts.values, counts.requests, counts.served) == (2, 0, 0)
+
+
+def test_a_row_that_is_not_shown_yet_is_waited_for() -> None:
+    """A bank has one register, R0, and one row. It is read for the last time in g; the next write issues in g + 1, and
+    could leave in g + 2, but the row, which enters the list at the end of g + 1, can be taken from g + 3 on."""
+    code = [move(0), Instruction(op=Op.IADD, dst=1, src=(0, RZ, RZ), imm=1, imm_slot=1), move(0)]
+    counts = stage_of(code, "renaming=cmos_first", registers=2).renamings
+    assert (counts.values, counts.stalls) == (3, 1)
