@@ -81,6 +81,13 @@ def test_a_value_that_was_read_for_the_last_time_is_not_written() -> None:
     assert counts(SMALL, [move(0), *others, *alive, read(0)])["writes"] == 2
 
 
+def test_a_last_read_is_one_of_its_executing_lanes() -> None:
+    """Half of the lanes read R0 for the last time; the others are written when R6 takes its entry."""
+    code = [move(0), read(0, guard=0), *(move(register) for register in range(1, 7)), read(6)]
+    assert counts(SMALL, code, [ALL_LANES, HALF, *[ALL_LANES] * 7])["writes"] == 1
+    assert counts(SMALL, code)["writes"] == 0
+
+
 def test_a_value_that_is_overwritten_in_the_cache_is_never_written() -> None:
     found = counts(SMALL, [move(0, value) for value in range(10)] + [read(0)])
     assert (found["writes"], found["cache_writes"]) == (0, 10)
