@@ -26,7 +26,7 @@ from warploom.golden_model.front_end.decode import decode
 from warploom.golden_model.front_end.hazards import PREDICATE
 from warploom.golden_model.front_end.scoreboard import Scoreboard
 from warploom.golden_model.front_end.simt import Walk
-from warploom.golden_model.front_end.stalls import Stall
+from warploom.golden_model.front_end.stalls import READY, Stall
 from warploom.golden_model.front_end.warps import Block, Warp
 from warploom.golden_model.hints.collection import Entry
 from warploom.golden_model.preexecution.order import LOOKED, SearchOrder
@@ -160,6 +160,40 @@ def test_a_search_ends_where_sides_join() -> None:
     pcs, counts = counted(in_lanes(trace_of(program), {0: HALF, 1: REST, 2: REST, 3: REST}))
     assert pcs == [0, 1, 3, 2, 4]
     assert counts == {"entered": 1, "looked": 1, "executed": 1, "ended_join": 1}
+
+
+def standing(program: Program, schedulers: int, warps: int) -> tuple[SearchOrder, Scoreboard]:
+    """An order, and a scoreboard, whose warps have all issued a load and come to what needs its result."""
+    trace = trace_of(program)
+    statics = decode(trace)
+    order, scoreboard = SearchOrder(program, statics, schedulers), Scoreboard(warps, tracks_reads=False)
+    for slot in range(warps):
+        warp = Warp(Walk(trace.warps[0], np.zeros(len(statics), bool)), slot, slot, Block(), trace)
+        warp.next = order.first(warp)
+        scoreboard.issue(slot, warp.next.hazards, (), memory=True)
+        following = order.following(warp)
+        assert following is not None
+        warp.next = following
+    return order, scoreboard
+
+
+def test_a_scheduler_looks_at_one_instruction_of_its_lowest_warp_that_waits() -> None:
+    """Two schedulers with two warps each. Warps must have been at their instruction before; no scheduler looks while a
+    warp of its may issue, and none for a warp that waits for something else, or whose search has ended."""
+    order, scoreboard = standing(program_of(load(1, 0), add(3, 1), add(4, 3), add(5, 4)), 2, 4)
+    states: list[int | None] = [Stall.MEMORY] * 4
+    seen = []
+    for slot, state in ((0, Stall.MEMORY), (0, Stall.MEMORY), (3, READY), (3, Stall.MEMORY), (0, Stall.MEMORY),
+                        (0, Stall.MEMORY), (2, Stall.SCOREBOARD), (2, None)):
+        states[slot] = state
+        assert not list(order.turns(scoreboard, states))
+        searches = [order.searchers[slot].search for slot in range(4)]
+        seen.append([search.looked if search else 0 for search in searches])
+    assert seen == [[0, 0, 0, 0], [1, 1, 0, 0], [2, 1, 0, 0], [3, 2, 0, 0], [3, 3, 1, 0], [3, 3, 2, 1], [3, 3, 2, 2],
+                    [3, 3, 2, 3]]
+    assert not order.may_turn(states)
+    states[2] = Stall.MEMORY
+    assert order.may_turn(states)
 
 
 def test_places_that_a_result_must_not_overwrite() -> None:

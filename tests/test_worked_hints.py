@@ -1,7 +1,9 @@
 """The worked examples of hint-assisted scheduling ([HAWS], chapter 5), on the ideal machine of its figures."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 
+import numpy as np
 import pytest
 from barrel import Barrel, Try, program_of, trace_of
 
@@ -10,7 +12,13 @@ from warploom.arch.modifiers import Space
 from warploom.arch.order_hints import FORMAT_1_BITS, FORMAT_2_BITS, BranchHint, Hint
 from warploom.arch.program import Program
 from warploom.compiler.hints import hinted
+from warploom.golden_model.front_end.decode import decode
+from warploom.golden_model.front_end.scoreboard import Scoreboard
+from warploom.golden_model.front_end.simt import Walk
+from warploom.golden_model.front_end.stalls import READY, Stall
+from warploom.golden_model.front_end.warps import Block, Warp
 from warploom.golden_model.hints.collection import ENTRY_BITS, Entry
+from warploom.golden_model.hints.order import HintOrder
 from warploom.golden_model.trace import Trace
 
 
@@ -269,3 +277,42 @@ def test_a_warp_does_not_enter_if_sides_join_up_to_behind_the_target(join: int, 
     pcs, counts = counted(in_lanes(trace_of(program), {0: HALF, **dict.fromkeys(range(1, join), REST)}))
     assert pcs == ([0, 1, 3, 2, 4, 5] if enters else [0, 1, 2, 3, 4, 5])
     assert counts == ({"entered": 1, "executed": 1, "ended_end": 1} if enters else {"ended_join": 1})
+
+
+# ------------------------------------------------------------ several warps
+
+
+def entering(events: Sequence[dict[int, int]], state: int) -> list[list[int]]:
+    """The warps that enter hint mode at the end of each cycle. Two schedulers have two warps each, which come to their
+    stall points in the first cycle; events change states before the end of a cycle. A warp that enters has this state.
+    """
+    program = hinted(program_of(load(1, 0), add(3, 1), add(4, 0)))
+    trace = trace_of(program)
+    statics = decode(trace)
+    order, scoreboard = HintOrder(program, statics, 2), Scoreboard(4, tracks_reads=False)
+    for slot in range(4):
+        warp = Warp(Walk(trace.warps[0], np.zeros(len(statics), bool)), slot, slot, Block(), trace)
+        warp.next = order.first(warp)
+        scoreboard.issue(slot, warp.next.hazards, (), memory=True)
+        order.following(warp)
+    states: list[int | None] = [Stall.MEMORY] * 4
+    entered = []
+    for changes in events:
+        for slot, change in changes.items():
+            states[slot] = change
+        entered.append(list[int]())
+        for warp, _ in order.turns(scoreboard, states):
+            states[warp.slot] = state
+            entered[-1].append(warp.slot)
+    return entered
+
+
+def test_warps_enter_one_after_the_other() -> None:
+    """The lowest slot of those that memory holds, if no warp of its scheduler may issue; first in the cycle after the
+    warp has come."""
+    assert entering([{}, {1: READY}, {1: Stall.SCOREBOARD}, {}, {0: Stall.SCOREBOARD}, {}], READY) == [
+        [], [0], [3], [], [2], []]
+
+
+def test_warps_enter_together_if_their_groups_are_held() -> None:
+    assert entering([{}, {}, {}], Stall.SCOREBOARD) == [[], [0, 1, 2, 3], []]
