@@ -188,8 +188,8 @@ def test_sp_is_never_refused_however_much_is_evicted() -> None:
     assert sum(run.statistics.bank_writes) > 100
 
 
-def evicting(*evictions: Eviction) -> CachedFile:
-    """A register file with an eviction in both eviction registers."""
+def evicting(*evictions: Eviction | None) -> CachedFile:
+    """A register file with these evictions in the registers of its paths."""
     register_file = CachedFile(SMALL)
     register_file._evictions = list(evictions)
     register_file.arbitrate()
@@ -218,6 +218,13 @@ def test_of_two_evictions_for_one_bank_that_of_memory_waits_and_its_latch_too() 
     cycle(register_file)
     assert register_file.quiet and register_file.bank_writes[0] == 3
     assert register_file.banks[0].data[4] == merge(0, broadcast(4), HALF)
+
+
+def test_a_register_file_with_an_eviction_is_not_quiet() -> None:
+    register_file = evicting(None, Eviction(Address(0, 3, False), 0, 1))
+    assert not register_file.quiet
+    cycle(register_file)
+    assert register_file.quiet
 
 
 def test_an_eviction_that_waits_does_not_write_what_is_newer() -> None:
