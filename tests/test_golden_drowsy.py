@@ -7,6 +7,8 @@ from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Access, Space
+from warploom.golden_model.front_end.drowsy import Drowsy
+from warploom.golden_model.front_end.stalls import READY, Stall
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import collect
@@ -53,6 +55,34 @@ def test_a_warp_that_does_not_wait_for_memory_never_sleeps(code: list[Instructio
     cycles, sm = issued(code, WAKING)
     assert cycles == issued(code, 0)[0]
     assert sm.front_end.slept is not None and (sm.front_end.slept.wakes, sm.front_end.slept.asleep) == (0, 0)
+
+
+def test_registers_wake_while_another_result_is_still_to_come() -> None:
+    """Of two slots that sleep the first one no longer waits for memory in 4, but for something else until 7: its
+    registers wake up in 4 to 8, and it may issue from 9 on. The other one sleeps from 2 to 11."""
+    drowsy, shown = Drowsy(5), list[tuple[int, int]]()
+    events = {1: [(0, Stall.MEMORY), (1, Stall.FENCE)], 3: [(0, Stall.SCOREBOARD)], 6: [(0, READY)], 11: [(1, READY)]}
+    for cycle in range(20):
+        shown += [(cycle, slot) for slot, state in drowsy.awake(cycle) if state == READY]
+        for slot, state in events.get(cycle, ()):
+            assert drowsy.shown(slot, state) in {Stall.MEMORY, Stall.FENCE}
+        if cycle in {3, 8, 9, 11, 16, 17}:
+            assert drowsy.next_event() == {3: 9, 8: 9, 11: 17, 16: 17}.get(cycle)
+    assert shown == [(9, 0), (17, 1)]
+    assert (drowsy.counts.wakes, drowsy.counts.asleep) == (2, (3 - 1) + (11 - 1))
+
+
+def test_sleep_that_is_skipped_counts() -> None:
+    """A slot sleeps in the cycles 1 to 10, of which all but the first two and the last one are skipped."""
+    drowsy = Drowsy(5)
+    list(drowsy.awake(0))
+    drowsy.shown(2, Stall.MEMORY)
+    for cycle in (1, 2):
+        assert not list(drowsy.awake(cycle))
+    drowsy.advance(7)
+    list(drowsy.awake(10))
+    drowsy.shown(2, READY)
+    assert (drowsy.counts.asleep, drowsy.next_event()) == (10, 10 + 1 + 5)
 
 
 @pytest.mark.parametrize("settings", [[], ["front_end_interval=2"], ["scheduler=two_level", "active_warps=2"]],
