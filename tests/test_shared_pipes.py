@@ -92,6 +92,13 @@ def test_only_those_of_a_scheduler_hold_each_other_up(sharing, warps):
     assert dispatched(config, [0, 1, 2, 2], 2, timing=MEM, pipe=2, ready=0b1010) == warps
 
 
+@pytest.mark.parametrize("sharing", ["own", *SHARES])
+def test_an_instruction_of_sp_passes_one_that_is_not_ready(sharing):
+    """The first instruction is not ready; neither is the third, of the same warp as the fourth."""
+    config = one_shared(sharing, "mem.sharing=fair", "sfu.sharing=fair")
+    assert dispatched(config, [0, 1, 2, 2], 3, ready=0b1010) == [1, 2, None]
+
+
 def test_fair_for_every_state_and_set_of_requests():
     """From each turn, with any schedulers asking in each cycle but one that always asks: at most three others are
     chosen before it."""
