@@ -1,6 +1,8 @@
 """Invariants of the golden datapath over whole runs, and its probe."""
 
 from collections import Counter
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from golden_traces import random_trace, trace_of
@@ -149,6 +151,31 @@ def test_dispatch_obeys_intervals_and_credits() -> None:
             collectors[index].release()
     # the second SFU instruction waits for the interval of 8 and then for the credit given at the end of cycle 9
     assert chosen == [[0], [2], [], [3], *[[]] * 6, [1], [], [], []]
+
+
+@pytest.mark.parametrize(("held", "ready", "leaving"), [
+    ("sp sp", 0b10, [1, None]),  # an older one of SP that is not ready holds nobody up
+    ("sfu sfu sp", 0b110, [2, None]),  # one of SFU holds up those of its pipe
+    ("mem sfu mem", 0b110, [1, None]),
+    ("mem sp mem sfu", 0b1111, [0, 1, 2, 3]),  # of those that are ready the oldest
+])
+def test_which_instruction_leaves(held: str, ready: int, leaving: list[int | None]) -> None:
+    """Collectors hold instructions for pipes that share a port, the oldest one in the first collector."""
+    config = SmConfig().with_settings(["timing.int_add=[4, 1]"])
+    dispatcher, found = Dispatcher(config, OldestFirst()), list[int | None]()
+    classes = {"sp": TimingClass.INT_ADD, "sfu": TimingClass.SFU, "mem": TimingClass.MEM}
+    pipes = [pipe.name for pipe in config.pipes]
+    collectors: list[Any] = [
+        SimpleNamespace(present=7 * (ready >> index & 1),
+                        fields={"pipe": pipes.index(pipe), "timing": int(classes[pipe]), "warp": 0})
+        for index, pipe in enumerate(held.split())]
+    for index in range(len(collectors)):
+        dispatcher.issued(index)
+    for _ in leaving:
+        chosen = dispatcher.select(collectors)
+        dispatcher.step([(port, index, collectors[index].fields) for port, index in chosen], 0)
+        found.append(chosen[0][1] if chosen else None)
+    assert found == leaving
 
 
 def test_write_back_slots_keep_results_apart() -> None:
