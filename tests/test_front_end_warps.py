@@ -87,6 +87,31 @@ def test_dynamic_shared_memory_counts() -> None:
         Residency(config.with_settings(["shared_bytes=384"]), trace, Blocks(trace))
 
 
+def test_blocks_take_the_lowest_slots_that_are_not_reserved() -> None:
+    """Whatever the order in which blocks ended. Slots of ended warps are told once."""
+    blocks, slots = residency(warps=8, per_block=1), list[int]()
+    resident = [blocks.dispatch() for _ in range(3)]
+    for number in (2, 0, 1):
+        ended = resident[number]
+        assert ended is not None
+        blocks.retire(ended)
+    assert (blocks.retired(), blocks.retired(), blocks.ended) == (0b111, 0, 3)
+    for reserved in (0b101, 0b001, 0):
+        blocks.reserved = reserved
+        block = blocks.dispatch()
+        assert block is not None
+        slots.append(block.warps[0].slot)
+    assert slots == [1, 2, 0]
+
+
+def test_a_block_waits_for_slots_that_are_reserved() -> None:
+    blocks = residency("warps=2", warps=4, per_block=2)
+    blocks.reserved = 0b10
+    assert blocks.dispatch() is None
+    blocks.reserved = 0
+    assert blocks.dispatch()
+
+
 def test_no_more_blocks_than_the_limit() -> None:
     """A limit that falls lets resident blocks end, and takes no new one until fewer are left."""
     trace = trace_of([MOV], warps=12, per_block=2)
