@@ -48,6 +48,25 @@ def test_full_means_every_lane_that_is_still_there() -> None:
     assert walked(dataclasses.replace(trace, live=HALF), exits, "full")[:2] == [1, 1]
 
 
+def test_a_walk_visits_what_is_ahead_and_comes_back() -> None:
+    """From a visit it counts from where it comes back to; and it may go back to what it has left."""
+    walk = Walk(trace_of([MOV] * 5).warps[0], np.zeros(6, bool))
+    first = walk.position
+    assert walk.advance()
+    for distance in (3, 1, 2):
+        walk.visit(distance)
+        assert walk.pc == walk.ahead(distance).pc == 1 + distance
+    walk.come_back()
+    assert walk.pc == 1 and walk.following is not None and walk.following.pc == 2
+    second = walk.position
+    assert walk.advance()
+    walk.go_back([first, second])
+    pcs = [walk.pc]
+    while walk.advance():
+        pcs.append(walk.pc)
+    assert pcs == [0, 1, 2, 3, 4, 5] and walk.following is None
+
+
 def residency(*settings: str, warps: int, per_block: int) -> Residency:
     trace = trace_of([MOV], warps=warps, per_block=per_block)
     return Residency(SmConfig().with_settings(list(settings)), trace, Blocks(trace))
