@@ -169,6 +169,17 @@ def test_a_count_of_threads_ignores_exited_warps() -> None:
     assert barriers.opened(1) == [0, 1]
 
 
+@pytest.mark.parametrize(("counts", "opened"), [
+    ([64, 96, 64], [[], [], [0, 1, 2]]), ([96, 64, 0], [[], [], [0, 1, 2]]), ([0, 64, 96], [[], [0, 1], []]),
+])
+def test_the_largest_count_of_those_that_wait_holds(counts: list[int], opened: list[list[int]]) -> None:
+    barriers, found = Barriers(), []
+    for slot, count in enumerate(counts):
+        barriers.arrive(slot, 0, count)
+        found.append(barriers.opened(8))
+    assert found == opened
+
+
 def test_barriers_release_everybody_once() -> None:
     rng, barriers = random.Random(4), Barriers()
     waiting: set[int] = set()
