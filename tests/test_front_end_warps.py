@@ -48,6 +48,14 @@ def test_full_means_every_lane_that_is_still_there() -> None:
     assert walked(dataclasses.replace(trace, live=HALF), exits, "full")[:2] == [1, 1]
 
 
+def test_full_after_several_exits() -> None:
+    """Lane 31 exits, then lane 0, then lane 5."""
+    code = [*(instruction for _ in range(3) for instruction in (LEAVE, MOV)), LEAVE]
+    left = [ALL_LANES & ~mask for mask in (1 << 31, 1 << 31 | 1, 1 << 31 | 1 | 1 << 5)]
+    trace = trace_of(code[:-1], lanes=[1 << 31, left[0], 1, left[1], 1 << 5, left[2]]).warps[0]
+    assert walked(trace, [instruction.op is Op.EXIT for instruction in code], "full") == [0, 1, 0, 1, 0, 1, 1]
+
+
 def test_a_walk_visits_what_is_ahead_and_comes_back() -> None:
     """From a visit it counts from where it comes back to; and it may go back to what it has left."""
     walk = Walk(trace_of([MOV] * 5).warps[0], np.zeros(6, bool))

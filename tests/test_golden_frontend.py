@@ -1,6 +1,7 @@
 """Block dispatch, the issue port and statistics of the golden SM."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from warploom.golden_model.simulate import simulate
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.trace import Trace
 from warploom.golden_model.widths import histograms, width
+from warploom.golden_model.words import ALL_LANES
 
 MOV = Instruction(op=Op.MOV, dst=1, imm_slot=0, imm=300)
 
@@ -68,6 +70,33 @@ def test_schedulers_share_the_port_in_turn() -> None:
         if sum(issued) == 100:
             break
     assert abs(issued[0] - issued[1]) <= 8
+
+
+def issuers(sm: Sm) -> list[int]:
+    """The slots of the warps that issue, one after the other."""
+    slots: list[int] = []
+    while not sm.finished:
+        sm.step()
+        slots += [] if sm.finished else [warp.slot for warp in sm.issuing]
+    return slots
+
+
+def test_a_barrier_without_executing_lanes_holds_nobody_and_is_not_waited_at() -> None:
+    """Warp 0 passes a BAR whose guard holds in no lane; warp 1 waits at it, alone, until warp 0 has ended."""
+    trace = trace_of([Instruction(op=Op.BAR), MOV, MOV], warps=2)
+    lanes = trace.warps[0].lanes.copy()
+    lanes[0] = 0
+    trace = replace(trace, warps=(replace(trace.warps[0], lanes=lanes), trace.warps[1]))
+    config = SmConfig().with_settings(["schedulers=1", "scheduler=lrr"])
+    assert issuers(Sm(config, trace)) == [0, 1, 0, 0, 0, 1, 1, 1]
+
+
+@pytest.mark.parametrize("lanes", [0, ALL_LANES])
+def test_a_count_without_executing_lanes_is_no_result(lanes: int) -> None:
+    """A BARRED is followed by the MOV of its result, unless its guard holds in no lane."""
+    count = Instruction(op=Op.BARRED, dst=5, vote=4, src=(255, 255, 255))
+    sm = Sm(SmConfig(), trace_of([count, MOV], lanes=[lanes, ALL_LANES]))
+    assert len(issuers(sm)) == (3 if lanes == 0 else 4)
 
 
 def test_width_of_an_operand() -> None:

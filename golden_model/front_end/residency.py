@@ -16,7 +16,8 @@ from warploom.golden_model.trace_counts import TraceCounts
 
 
 class Residency:
-    """Allocates warp slots, block slots and shared memory to the blocks that the SM takes.
+    """Allocates warp slots to the blocks that the SM takes. All blocks of a launch need the same, so there are as many
+    slots as warps of them fit in the registers, warp slots, block slots and shared memory.
 
     Raises `LaunchError` when not even one block fits the SM.
     """
@@ -28,11 +29,9 @@ class Residency:
         self._uncounted: list[WarpTrace] = []
         self._blocks = blocks
         self._warps = launch.warps_per_block
-        self._shared = program.shared_bytes + launch.dynamic_shared
         check_fits(config, program, launch)
         self._exits = np.array([instruction.op is Op.EXIT for instruction in program.instructions])
-        self._free_slots = list(range(most_warps(config, program, launch)))
-        self._free_blocks, self._free_shared = config.blocks, config.shared_bytes
+        self._free_slots = list(range(most_warps(config, program, launch)))  # as many as all its resources allow
         self.warps = 0
         """Resident warps."""
         self.ended = 0
@@ -59,8 +58,6 @@ class Residency:
             free = [slot for slot in free if not reserved >> slot & 1]
         if not self.pending or self._warps > len(free):
             return None
-        if not self._free_blocks or self._shared > self._free_shared:
-            return None
         limit = self._blocks.limit
         if limit is not None and self.warps >= limit * self._warps:
             return None
@@ -72,8 +69,6 @@ class Residency:
             self._free_slots.remove(slot)
             block.warps.append(Warp(Walk(warp, self._exits), number, slot, block, trace))
         block.running = self._warps
-        self._free_blocks -= 1
-        self._free_shared -= self._shared
         self.warps += self._warps
         return block
 
@@ -93,8 +88,6 @@ class Residency:
         """The block has ended: free its resources."""
         self._free_slots = sorted(self._free_slots + [warp.slot for warp in block.warps])
         self._retired |= sum(1 << warp.slot for warp in block.warps)
-        self._free_blocks += 1
-        self._free_shared += self._shared
         self.warps -= self._warps
         self.ended += 1
 
