@@ -263,3 +263,19 @@ def test_a_row_that_is_not_shown_yet_is_waited_for() -> None:
     code = [move(0), Instruction(op=Op.IADD, dst=1, src=(0, RZ, RZ), imm=1, imm_slot=1), move(0)]
     counts = stage_of(code, "renaming=cmos_first", registers=2).renamings
     assert (counts.values, counts.stalls) == (3, 1)
+
+
+def test_a_slot_is_given_again_when_its_registers_are_unmapped() -> None:
+    """Three blocks of one warp take the only slot one after the other. No warp is there while its registers are swept.
+    """
+    config = SmConfig.preset("small").with_settings(["renaming=cmos_first", "warps=1"])
+    sm, seen = Sm(config, trace_of([move(2), move(3)], warps=3, per_block=1), check=True), list[tuple[int, bool]]()
+    stage = sm.datapath.renaming
+    assert stage is not None
+    while not sm.finished:
+        sm.step()
+        state = sm.front_end.residency.warps, bool(stage.sweeping)
+        if not seen or seen[-1] != state:
+            seen.append(state)
+    assert (1, True) not in seen
+    assert [warps for warps, _ in seen].count(1) == 3 and (0, True) in seen
