@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from barrel import program_of, trace_of
+from test_worked_hints import add, load
 from work import in_this_process
 
 from warploom import points
@@ -18,6 +20,7 @@ from warploom.evaluation.hinted_code import HintedCode, hinted_code
 from warploom.evaluation.simulations import Case, _decode, _run
 from warploom.evaluation.study import Study, Wanted
 from warploom.evaluation.workloads import traces
+from warploom.golden_model.front_end.stalls import Stall
 from warploom.golden_model.statistics import scaled
 from warploom.kernels.library import kernel
 from warploom.programs.library import program
@@ -81,6 +84,19 @@ def test_every_cycle_of_the_schedulers_has_a_kind() -> None:
         haws_bars.scheduler_cycles(sampled)
 
 
+def test_every_cause_of_a_stall_has_one_kind() -> None:
+    assert sorted(cause for causes in haws_bars.CYCLES.values() for cause in causes) == list(Stall)
+
+
+def test_schedulers_of_a_slower_clock_pick_in_fewer_cycles() -> None:
+    """An SM that takes 100 cycles has 34 in which a scheduler may pick, and one of 99 cycles has 33."""
+    run = run_of("transpose", "full_hints")
+    assert isinstance(run.machine, GpuConfig) and run.memory is not None
+    sms = replace(run.memory, cycles=[100, 99], warp_instructions=[run.statistics.warp_instructions, 0])
+    slow = replace(run, machine=run.machine.with_settings(["front_end_interval=3"]), memory=sms)
+    assert haws_bars.scheduler_cycles(slow) == (34 + 33) * run.machine.sm.schedulers
+
+
 def test_what_issues_in_hint_mode() -> None:
     """Of 40 ALU instructions 10, of 8 loads 2; branches are neither."""
     run = run_of("dct", "full_hints")
@@ -108,6 +124,18 @@ def test_the_code_of_a_workload() -> None:
     control = [pc for pc, one in enumerate(code) if _moves(one)]
     rest = sum(int((warp.pc == pc).sum()) for warp in launch.warps for pc in control)
     assert found.alu == 2 * (launch.warp_instructions - rest)
+
+
+def test_code_by_hand() -> None:
+    """The load and the sum at pcs 2 and 3 are a hint group; the shuffle, whose only result is a predicate, and both
+    loads are of long latency. The barrier and the fence are neither ALU instructions nor loads."""
+    shuffle = Instruction(op=Op.SHFL, src=(0, 0, 0), pdst=1)
+    small = program_of(load(1, 0), add(3, 1), load(4, 0), add(5, 0), add(6, 3), shuffle, Instruction(op=Op.BAR),
+                       Instruction(op=Op.MEMBAR), registers=16)
+    large = program_of(add(1, 0), registers=20)
+    found = hinted_code([trace_of(small), trace_of(large), trace_of(small)])
+    assert (found.instructions, found.long_latency, found.independent, found.registers) == (9 + 2, 3, 1, 20)
+    assert (found.alu, found.loads) == (2 * (3 + 1) + 1, 2 * 2)
 
 
 def _moves(instruction: Instruction) -> bool:
