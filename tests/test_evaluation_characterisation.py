@@ -2,9 +2,12 @@
 
 import json
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from barrel import program_of, trace_of
+from test_worked_hints import HALF, REST, add, in_lanes, load
 from work import in_this_process
 
 from warploom import points
@@ -33,6 +36,18 @@ def test_every_operation_that_kernels_execute_has_one_class() -> None:
     assert sum(found.classes) == found.instructions == launch.warp_instructions
     assert 0 < found.divergent < found.branches < found.classes[CLASSES.index("control flow")]
     assert launch.thread_instructions <= found.active < 32 * found.instructions
+
+
+def test_branches_and_lanes_by_hand() -> None:
+    """Half of the lanes skip a load and a sum, whose guard holds in none of the others; then all take one guarded
+    branch, and pass a jump, which is no branch to count."""
+    branch, jump = Instruction(op=Op.BRA, guard=0, imm=3, reconverge=3), Instruction(op=Op.BRA, imm=5)
+    program = program_of(branch, load(1, 0), add(2, 0), replace(branch, imm=4, reconverge=4), jump)
+    found = executed([in_lanes(trace_of(program), {0: HALF, 1: REST, 2: 0})])
+    assert dict(zip(CLASSES, found.classes, strict=True)) == {
+        **dict.fromkeys(CLASSES, 0), "integer": 1, "memory": 1, "control flow": 4}
+    assert (found.branches, found.divergent, found.instructions) == (2, 1, 6)
+    assert found.active == 32 + 16 + 16 + 32 + 32 + 32
 
 
 def test_one_warp_has_the_end_of_the_array() -> None:
