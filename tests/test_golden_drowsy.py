@@ -72,6 +72,13 @@ def test_registers_wake_while_another_result_is_still_to_come() -> None:
     assert (drowsy.counts.wakes, drowsy.counts.asleep) == (2, (3 - 1) + (11 - 1))
 
 
+@pytest.mark.parametrize("wait", [Stall.BARRIER, Stall.SCOREBOARD, Stall.WAR])
+def test_registers_sleep_for_memory_only(wait: Stall) -> None:
+    drowsy = Drowsy(5)
+    assert [drowsy.shown(0, state) for state in (wait, READY)] == [wait, READY]
+    assert (drowsy.counts.wakes, drowsy.next_event()) == (0, None)
+
+
 def test_sleep_that_is_skipped_counts() -> None:
     """A slot sleeps in the cycles 1 to 10, of which all but the first two and the last one are skipped."""
     drowsy = Drowsy(5)

@@ -274,6 +274,7 @@ def test_a_slot_is_given_again_when_its_registers_are_unmapped() -> None:
     assert stage is not None
     while not sm.finished:
         sm.step()
+        assert sm.cycle < 200
         state = sm.front_end.residency.warps, bool(stage.sweeping)
         if not seen or seen[-1] != state:
             seen.append(state)
