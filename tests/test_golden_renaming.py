@@ -257,6 +257,33 @@ def test_values_that_are_counted() -> None:
     assert (counts.values, counts.requests, counts.served) == (2, 0, 0)
 
 
+def increment(register: int) -> Instruction:
+    """Reads a value for the last time, and writes the next one to the same register."""
+    return Instruction(op=Op.IADD, dst=register, src=(register, RZ, RZ), imm=1, imm_slot=1)
+
+
+def test_a_new_value_keeps_its_row_if_none_of_the_other_kind_is_shown() -> None:
+    """R2 has the only TFET row of its bank, so R4 has a CMOS row, and its next value, for which a TFET row is wanted."""
+    stage = stage_of([move(2), move(4), increment(4)], *MEM_RA, stall=50)
+    counts = stage.renamings
+    assert (counts.values, counts.requests, counts.served, stage.tfet_free) == (3, 3, 1, 1)
+
+
+def test_a_new_value_moves_to_a_row_of_the_kind_that_is_wanted() -> None:
+    """After one request that is served there is no more time to spare: R2 leaves its TFET row for a CMOS row."""
+    stage = stage_of([move(2), move(4), increment(2)], *MEM_RA, stall=3)
+    counts = stage.renamings
+    assert (counts.values, counts.requests, counts.served, stage.tfet_free) == (3, 1, 1, 2)
+
+
+def test_a_value_that_is_written_again_asks_for_nothing() -> None:
+    """Although it is in a TFET row, and there is time to spare."""
+    stage = stage_of([move(2), move(2)], *MEM_RA, stall=50)
+    counts = stage.renamings
+    assert (counts.values, counts.requests, counts.served) == (1, 1, 1)
+    assert stage.predictor is not None and stage.predictor._counters[0] == 48
+
+
 def test_a_row_that_is_not_shown_yet_is_waited_for() -> None:
     """A bank has one register, R0, and one row. It is read for the last time in g; the next write issues in g + 1, and
     could leave in g + 2, but the row, which enters the list at the end of g + 1, can be taken from g + 3 on."""
