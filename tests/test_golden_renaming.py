@@ -187,6 +187,23 @@ def test_rows_of_the_right_come_before_those_of_the_left() -> None:
     assert lists.shows(0, Kind.CMOS) == 6
 
 
+def test_lists_are_quiet_when_time_alone_shows_no_more_rows() -> None:
+    """A row that is released in p is shown from p + 2 on; nothing changes after that."""
+    lists = Lists(LISTS, powered=1)
+    assert lists.quiet
+    lists.take(0, Kind.CMOS)
+    lists.clock()
+    lists.release(0, 0, 0)
+    seen = []
+    for _ in range(4):
+        seen.append((lists.shows(0, Kind.CMOS), lists.quiet))
+        lists.clock()
+    assert seen == [(None, False), (None, False), (0, True), (0, True)]
+    with pytest.raises(AssertionError, match="two rows are released into a queue"):
+        for row in (5, 6):
+            lists.release(0, row, 1)
+
+
 def test_rows_are_counted() -> None:
     """From the end of the cycle on in which they enter, although they are shown later."""
     lists = Lists(LISTS, powered=12)
@@ -263,7 +280,7 @@ def increment(register: int) -> Instruction:
 
 
 def test_a_new_value_keeps_its_row_if_none_of_the_other_kind_is_shown() -> None:
-    """R2 has the only TFET row of its bank, so R4 has a CMOS row, and its next value, for which a TFET row is wanted."""
+    """R2 has the only TFET row of its bank, so R4 has a CMOS row; and its next value too, although it asks."""
     stage = stage_of([move(2), move(4), increment(4)], *MEM_RA, stall=50)
     counts = stage.renamings
     assert (counts.values, counts.requests, counts.served, stage.tfet_free) == (3, 3, 1, 1)
@@ -282,6 +299,17 @@ def test_a_value_that_is_written_again_asks_for_nothing() -> None:
     counts = stage.renamings
     assert (counts.values, counts.requests, counts.served) == (1, 1, 1)
     assert stage.predictor is not None and stage.predictor._counters[0] == 48
+
+
+def test_a_slow_row_for_which_nobody_asked_serves_no_request() -> None:
+    """Of the rows of a bank half are TFET, and of the two that a warp may use one is on. Loads ask for none, and R2
+    gets a TFET row because R0 has the other one."""
+    loads = [Instruction(op=Op.LD, dst=register, src=(RZ, RZ, RZ), space=Space.SHARED, access=Access.B32)
+             for register in (0, 2)]
+    stage = stage_of(loads, *MEM_RA, "rows=16", "tfet_rows=8", registers=4, stall=50)
+    counts = stage.renamings
+    assert (counts.values, counts.requests, counts.served, stage.tfet_free) == (2, 0, 0, 2 * 8 - 1)
+    assert stage.predictor is not None and stage.predictor._counters[0] == 50
 
 
 def test_a_row_that_is_not_shown_yet_is_waited_for() -> None:
