@@ -15,6 +15,7 @@ from warploom.golden_model.observation import shown_by
 from warploom.golden_model.renaming.lists import Kind, Lists
 from warploom.golden_model.renaming.predictor import MOST_CYCLES, SAMPLE_PERIOD, Predictor, stall_cycles
 from warploom.golden_model.renaming.stage import RenameStage
+from warploom.golden_model.simulate import simulate
 from warploom.golden_model.sm import Sm
 
 CYCLES = range(MOST_CYCLES + 1)
@@ -335,3 +336,18 @@ def test_a_slot_is_given_again_when_its_registers_are_unmapped() -> None:
             seen.append(state)
     assert (1, True) not in seen
     assert [warps for warps, _ in seen].count(1) == 3 and (0, True) in seen
+
+
+def test_accesses_are_as_long_if_their_cycles_are_skipped() -> None:
+    """Four loads of one line each, one after the other. One of them is the sample, and when the warp ends the counter
+    has the length of the last one: the cycles from its request to its answer."""
+    load = Instruction(op=Op.LD, dst=2, src=(RZ, RZ, RZ), space=Space.GLOBAL, access=Access.B32)
+    config = SmConfig.preset("small").with_settings([*MEM_RA, "memory_latency=500"])
+    trace = trace_of([load] * 4, lanes=[1] * 4)
+    stepped, skipping = Sm(config, trace), simulate(config, trace).sm
+    while not stepped.finished:
+        stepped.step()
+    for sm in (stepped, skipping):
+        stage = sm.datapath.renaming
+        assert stage is not None and stage.predictor is not None
+        assert stage.predictor.sample == stage.predictor._counters[0] == config.l1_latency + 500
