@@ -156,6 +156,31 @@ def test_one_sample_in_a_period() -> None:
     assert slots.predictor.sample == 21
 
 
+@pytest.mark.parametrize(("count", "event", "expected"), [
+    (7, {"served": 1}, (5, 0, 0)), (1, {"served": 1}, (0, 0, 0)), (7, {"served": 2}, (7, 0, 0)),
+    (7, {"ended": 1}, (7, 0, 0)),  # of an access that did not begin
+    (7, {"began": 1, "served": 1}, (0, 1, 0)), (7, {"began": 1, "ended": 1}, (0, 1, 0)),
+])
+def test_events_of_an_idle_slot(count: int, event: dict[str, int], expected: tuple[int, int, int]) -> None:
+    """The counter, and whether the slot measures or has stopped."""
+    predictor = Predictor(2)
+    predictor._set(0, count)
+    predictor.clock(**{"began": 0, "ended": 0, "served": 0, **event})
+    counter = expected[0]
+    assert (predictor._counters[0], predictor.measuring, predictor.stopped) == expected
+    assert (predictor.stall, predictor.wants) == (counter > 0, counter > 1)
+
+
+def test_an_access_that_begins_anew_is_measured_from_there() -> None:
+    slots = Slots()
+    slots.clock(began=1)
+    slots.wait(30)
+    slots.clock(began=1, ended=1)
+    slots.wait(30 + 1 + 19)
+    slots.clock(ended=1)
+    assert (slots.predictor.stopped, slots.predictor._counters[0]) == (1, 20)
+
+
 LISTS = SmConfig.preset("small").with_settings(
     ["renaming=cmos_first", "banks=4", "rows=16", "tfet_rows=4", "pipes.sp.result_queue=8"])
 
