@@ -117,6 +117,11 @@ def counted(trace: Trace, latency: int = 30) -> tuple[list[int], dict[str, int]]
     return pcs, {name: count for name, count in asdict(machine.order.counts).items() if count}
 
 
+SHUFFLE = Instruction(op=Op.SHFL, dst=8, src=(9, RZ, RZ), pdst=0)
+COMPARE = Instruction(op=Op.ISETP, src=(7, 7, RZ), pdst=0)
+BRANCH = Instruction(op=Op.BRA, guard=0, imm=3)
+
+
 @pytest.mark.parametrize(("program", "latency", "expected"), [
     # I4 to EXIT are looked at, and when I9 waits, EXIT again.
     (FIG_5_3, 30, {"entered": 2, "looked": 7 + 1, "executed": 2, "ended_end": 2}),
@@ -133,7 +138,31 @@ def counted(trace: Trace, latency: int = 30) -> tuple[list[int], dict[str, int]]
     # The instruction that waits reads r2.
     (program_of(load(1, 0), add(3, 1, 2), add(2, 0), registers=4 + 8), 30,
      {"entered": 1, "looked": 2, "executed": 1, "copies": 1, "ended_end": 1}),
-], ids=["all", "resolved", "load", "full", "last", "passed", "renamed"])
+    # r2 is still to be loaded, and the predicate is one that a shuffle still has to write.
+    (program_of(load(1, 0), load(2, 0), add(3, 1), add(2, 0), registers=4 + 8), 30,
+     {"entered": 1, "looked": 2, "executed": 1, "copies": 1, "ended_end": 1}),
+    (program_of(load(1, 0), SHUFFLE, add(3, 1), COMPARE), 30, {"entered": 1, "looked": 2, "ended_end": 1}),
+    (program_of(load(1, 0), SHUFFLE, add(3, 1), replace(add(6, 0), guard=0)), 30,
+     {"entered": 1, "looked": 2, "ended_end": 1}),
+    # The result of a renamed load is awaited under its new name.
+    (program_of(load(1, 0), add(3, 1, 2), load(2, 0), add(6, 2), registers=7 + 8), 30,
+     {"entered": 1, "looked": 3, "executed": 1, "loads": 1, "copies": 1, "ended_end": 1}),
+    # r5 has not come, then it has, in another register.
+    (program_of(load(1, 0), add(3, 1), add(5, 3), add(5, 0), add(6, 5), registers=7 + 8), 30,
+     {"entered": 1, "looked": 4, "executed": 2, "copies": 1, "ended_end": 1}),
+    # A copy that waits for the load of its result is no stall point.
+    (program_of(load(1, 0), add(3, 1, 2), add(10, 0), add(11, 0), add(12, 0), load(2, 0), registers=13 + 8), 30,
+     {"entered": 1, "looked": 5, "executed": 4, "loads": 1, "copies": 1, "ended_end": 1}),
+    # The sum of r2 waits for memory again, when the last result of the search is still to be collected.
+    (program_of(load(1, 0), add(3, 1), add(10, 0), add(11, 0), load(2, 0), add(4, 2), add(5, 0)), 30,
+     {"entered": 1, "looked": 6, "executed": 4, "loads": 1, "ended_end": 1}),
+    # No search begins at a branch or a barrier whose guard is awaited; one ends at a branch whose guard has not come.
+    (program_of(SHUFFLE, replace(BRANCH, imm=2), add(3, 0)), 30, {}),
+    (program_of(SHUFFLE, Instruction(op=Op.BAR, guard=0), add(3, 0)), 30, {}),
+    (program_of(load(7, 0), COMPARE, BRANCH, add(3, 0)), 30, {"entered": 1, "looked": 1, "ended_end": 1}),
+], ids=["all", "resolved", "load", "full", "last", "passed", "renamed", "awaited", "predicate", "guard", "name",
+        "new value", "copy", "collecting",
+        "branch", "barrier", "poison"])
 def test_counts_of_a_search(program: Program, latency: int, expected: dict[str, int]) -> None:
     assert counted(trace_of(program), latency)[1] == expected
 

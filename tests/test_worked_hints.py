@@ -13,6 +13,7 @@ from warploom.arch.order_hints import FORMAT_1_BITS, FORMAT_2_BITS, BranchHint, 
 from warploom.arch.program import Program
 from warploom.compiler.hints import hinted
 from warploom.golden_model.front_end.decode import decode
+from warploom.golden_model.front_end.hazards import Hazards
 from warploom.golden_model.front_end.scoreboard import Scoreboard
 from warploom.golden_model.front_end.simt import Walk
 from warploom.golden_model.front_end.stalls import READY, Stall
@@ -279,22 +280,34 @@ def test_a_warp_does_not_enter_if_sides_join_up_to_behind_the_target(join: int, 
     assert counts == ({"entered": 1, "executed": 1, "ended_end": 1} if enters else {"ended_join": 1})
 
 
+def test_a_warp_does_not_enter_behind_its_stall_point() -> None:
+    """The stall point at pc 2 has not had to wait; then the last sum waits for memory, and is none."""
+    program = by_hand(program_of(load(1, 0), add(5, 0), add(3, 1), add(4, 0), load(6, 0), add(7, 6)),
+                      {2: STALL, 3: Hint(0, False, 4).encode()})
+    assert counted(trace_of(program), latency=2) == ([0, 1, 2, 3, 4, 5], {})
+
+
 # ------------------------------------------------------------ several warps
+
+
+def at_stall_point(program: Program, warps: int) -> tuple[HintOrder, Scoreboard]:
+    """Warps of two schedulers, which have issued the load before their stall point."""
+    trace = trace_of(program)
+    statics = decode(trace)
+    order, scoreboard = HintOrder(program, statics, 2), Scoreboard(warps, tracks_reads=False)
+    for slot in range(warps):
+        warp = Warp(Walk(trace.warps[0], np.zeros(len(statics), bool)), slot, slot, Block(), trace)
+        warp.next = order.first(warp)
+        scoreboard.issue(slot, warp.next.hazards, (), memory=True)
+        order.following(warp)
+    return order, scoreboard
 
 
 def entering(events: Sequence[dict[int, int]], state: int) -> list[list[int]]:
     """The warps that enter hint mode at the end of each cycle. Two schedulers have two warps each, which come to their
     stall points in the first cycle; events change states before the end of a cycle. A warp that enters has this state.
     """
-    program = hinted(program_of(load(1, 0), add(3, 1), add(4, 0)))
-    trace = trace_of(program)
-    statics = decode(trace)
-    order, scoreboard = HintOrder(program, statics, 2), Scoreboard(4, tracks_reads=False)
-    for slot in range(4):
-        warp = Warp(Walk(trace.warps[0], np.zeros(len(statics), bool)), slot, slot, Block(), trace)
-        warp.next = order.first(warp)
-        scoreboard.issue(slot, warp.next.hazards, (), memory=True)
-        order.following(warp)
+    order, scoreboard = at_stall_point(hinted(program_of(load(1, 0), add(3, 1), add(4, 0))), 4)
     states: list[int | None] = [Stall.MEMORY] * 4
     entered = []
     for changes in events:
@@ -305,6 +318,17 @@ def entering(events: Sequence[dict[int, int]], state: int) -> list[list[int]]:
             states[warp.slot] = state
             entered[-1].append(warp.slot)
     return entered
+
+
+def test_hint_mode_ends_with_the_memory_result() -> None:
+    """Although the stall point still waits for another one."""
+    order, scoreboard = at_stall_point(hinted(program_of(load(1, 0), add(3, 1, 8), add(4, 0))), 1)
+    scoreboard.issue(0, Hazards(add(8, 0)), (), memory=False)
+    assert not list(order.turns(scoreboard, [Stall.MEMORY])) and list(order.turns(scoreboard, [Stall.MEMORY]))
+    assert order.away == {0} and not list(order.turns(scoreboard, [READY]))
+    scoreboard.done(0, Hazards(load(1, 0)))
+    ((warp, static),) = order.turns(scoreboard, [READY])
+    assert (warp.slot, static.instruction.dst, order.away, order.counts.ended_resolved) == (0, 3, set(), 1)
 
 
 def test_warps_enter_one_after_the_other() -> None:
