@@ -259,3 +259,28 @@ def test_predictions_are_compared_with_the_next_access() -> None:
         slots.access(cycles)
     accuracy = slots.predictor.accuracy
     assert (accuracy.compared, accuracy.errors) == (2, 40000 // 60 + 30000 // 80)
+
+
+def test_a_prediction_of_no_stall_is_compared() -> None:
+    """An access of 5 cycles is no reason for a stall; the next one of 50 cycles is all error."""
+    slots = Slots()
+    slots.sample(200)
+    for cycles in (5, 50):
+        slots.access(cycles)
+    accuracy = slots.predictor.accuracy
+    assert (accuracy.compared, accuracy.errors) == (1, 1000)
+
+
+@pytest.mark.parametrize("late", [0, 1])
+def test_a_prediction_is_compared_once(late: int) -> None:
+    """That of the first access, with the second one. The third begins before anything is predicted."""
+    slots = Slots()
+    slots.sample(200)
+    slots.access(110)
+    for begins_late in (0, late):
+        slots.wait(slots.cycle + begins_late)
+        slots.clock(began=1)
+        slots.wait(slots.cycle + 59)
+        slots.clock(ended=1)
+    accuracy = slots.predictor.accuracy
+    assert (accuracy.compared, accuracy.errors) == (1, 40000 // 60)

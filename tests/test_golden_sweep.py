@@ -71,3 +71,16 @@ def test_a_warp_in_one_bank_is_swept_there() -> None:
     assert not sweep.sweeping and sorted(table.mapped()) == [(1, 2, 0), (1, 3, 1)]
 
 
+def test_swept_rows_go_to_the_queue_of_the_right() -> None:
+    """So they are shown before one that was read on the left, although that entered the list earlier."""
+    table, lists, ownership = Table(CONFIG), Lists(CONFIG, powered=2), Ownership(CONFIG)
+    for _ in range(2):
+        lists.take(0, Kind.CMOS)
+    table.assign(0, 0, 0)
+    ownership.given(0, 0)
+    lists.release(0, 1, 1)
+    sweep = Sweep(CONFIG, 2, table, lists, ownership)
+    for cycle in range(5):
+        sweep.clock(retired=int(cycle == 0), offered=False, released=())
+        lists.clock()
+    assert lists.shows(0, Kind.CMOS) == 0

@@ -30,7 +30,7 @@ def test_a_total_adds_lists_and_dicts() -> None:
     """Element by element and name by name, also those that one run lacks."""
     whole = total([SECOND, FIRST])
     assert whole.operands == [11, 22, 33, 44]
-    assert whole.stalls == {"memory": 8, "barrier": 2}
+    assert whole.stalls == total([FIRST, SECOND]).stalls == {"memory": 8, "barrier": 2}
     assert whole.counted["bypassed"] == {"lost": [5, 2, 3], "fetched": 11}
 
 
