@@ -5,9 +5,13 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
+from golden_traces import trace_of
 from runs import statistics
 
-from warploom.golden_model.statistics import _counted, scaled, total
+from warploom.arch.config import SmConfig
+from warploom.arch.isa import Instruction, Op
+from warploom.golden_model.sm import Sm
+from warploom.golden_model.statistics import _counted, collect, scaled, total
 
 FIRST = statistics(
     kernel="forward", preset="small", cycles=100, warp_instructions=50, ipc=0.5, occupancy=0.5, operands=[1, 2, 3, 4],
@@ -54,3 +58,24 @@ def test_a_histogram_is_a_list_up_to_its_largest_key() -> None:
     assert _counted(sm, "part") == {"found": 3, "sizes": [2, 0, 0, 5]}
     assert _counted(sm, "empty") == {"found": 0, "sizes": [0]}
     assert _counted(sm, "none") == {}
+
+
+def test_each_count_comes_from_its_part() -> None:
+    sm = Sm(SmConfig.preset("small"), trace_of([Instruction(op=Op.MOV, dst=1, imm_slot=0, imm=3)]))
+    while not sm.finished:
+        sm.step()
+    names = {
+        "l1": {"hits": "l1_hits", "misses": "l1_misses", "merges": "l1_merges"},
+        "counts": {name: name for name in ("load_transactions", "store_transactions", "shared_instructions",
+                                           "shared_passes")} | {"stall_cycles": "memory_stall_cycles"},
+        "meter": {"operations": "lane_operations", "inactive": "lanes_inactive", "trivial": "lanes_trivial"},
+        "register_file": {"bank_conflicts": "bank_conflicts", "port_conflicts": "port_conflicts"},
+    }
+    parts: dict[str, Any] = {"l1": sm.memory.l1, "counts": sm.memory.counts, "meter": sm.datapath.lanes.meter,
+                             "register_file": sm.datapath.register_file}
+    expected = {}
+    for number, (part, name) in enumerate([(part, name) for part, of in names.items() for name in of], 100):
+        setattr(parts[part], name, number)
+        expected[names[part][name]] = number
+    found = collect(sm).to_json()
+    assert {name: found[name] for name in expected} == expected
