@@ -10,6 +10,7 @@ from typing import Any
 from warploom.arch.errors import ConfigError, nearest, shorten, shown
 from warploom.arch.parameters import PARTS, Parameter
 from warploom.arch.pipes import PIPES, TIMING, PipeConfig, changed_pipes, checked_pipes
+from warploom.arch.settings import parsed
 
 Known = Mapping[str, Parameter]
 
@@ -59,10 +60,9 @@ def changes(settings: Iterable[str], pipes: Sequence[PipeConfig], known: Known, 
     """The fields that settings (``field=value``) change, and always the pipes. Raises `ConfigError`."""
     changed, own, parts = dict[str, Any](), tuple(pipes), _parts(known)
     for setting in settings:
-        name, equals, text = setting.partition("=")
-        if not equals:
+        if "=" not in setting:
             raise ConfigError(f"{shown(setting)}: write a setting as field=value")
-        name = name.strip()
+        name, text = parsed(setting)
         value = _value(name, text)
         part, _, short = name.partition(".")
         if part in parts and short:
@@ -109,8 +109,8 @@ def _value(name: str, text: str) -> Any:
         (value,) = tomllib.loads(f"value = {text}").values()  # further lines would be further values
         return value
     except (ValueError, RecursionError):
-        if text.strip().replace("_", "").replace("-", "").isalnum():
-            return text.strip()
+        if text.replace("_", "").replace("-", "").isalnum():
+            return text
         raise ConfigError(f"{shorten(name)} = {shorten(text)}: not a TOML value, such as 4, on or [4, 1]") from None
 
 

@@ -15,6 +15,7 @@ from warploom.arch.mechanisms import Switch
 from warploom.arch.names import RULE, names_a_file
 from warploom.arch.parameters import GTX_480, OURS, choice, number, parameters
 from warploom.arch.pipes import PIPES
+from warploom.arch.settings import parsed
 
 GPU, INTERCONNECT, L2, DRAM = GPU_PARTS = ("gpu", "interconnect", "l2", "dram")
 """Parts of a GPU around its SMs; each has a table in a configuration file."""
@@ -283,16 +284,11 @@ def _sm_of(table: object, where: str, name: str) -> SmConfig:
 def _changed(sm: SmConfig, settings: list[str], where: str) -> SmConfig:
     """The SM with settings that mean something in a GPU. Raises `ConfigError`."""
     for setting in settings:
-        name = _name(setting).rpartition(".")[2]
+        name = parsed(setting).field
         if name in _OF_ONE_SM:
             raise ConfigError(f"{where}: {name}: it is of a single SM, whose memory has a fixed latency; that of a GPU "
                               "follows from its parts: warploom config --gpu NAME lists their fields")
     return sm.with_settings(settings, where)
-
-
-def _name(setting: str) -> str:
-    """The name of the field that a setting sets."""
-    return setting.partition("=")[0].strip()
 
 
 def _toml(value: object) -> str:
@@ -302,7 +298,7 @@ def _toml(value: object) -> str:
 
 def _is_own(setting: str) -> bool:
     """Whether a setting is one of the GPU and not of its SMs."""
-    name = _name(setting)
+    name = parsed(setting).name
     part, _, short = name.partition(".")
     return name in GPU_PARAMETERS or (part in GPU_PARTS and bool(short))
 

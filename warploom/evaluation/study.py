@@ -12,6 +12,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, WarploomError, one_line
 from warploom.arch.gpu import GPU_PARAMETERS, GpuConfig, Machine, sm_of
 from warploom.arch.mechanisms import SWITCHES
+from warploom.arch.settings import parsed
 from warploom.evaluation import cached
 from warploom.evaluation.cached import Sized, Work
 from warploom.evaluation.experiments import BLOCKS, EXPERIMENTS, MACHINE, SIZE, WORKLOADS
@@ -112,7 +113,7 @@ class Study:
         if not self.experiment.configurations:
             return {}
         found = self.experiment.machines(self.machine, self.wanted.settings)
-        for name in (setting.partition("=")[0].rpartition(".")[2].strip() for setting in self.wanted.settings):
+        for name in (parsed(setting).field for setting in self.wanted.settings):
             if name in COMPARED and (self._compares(name) or any(
                     _value(one, name) != _value(self.machine, name) for one in found.values())):
                 raise ConfigError(f"evaluate {self.name}: --set {name} must be left out: the experiment sets it itself")

@@ -11,9 +11,9 @@ from statistics import fmean, geometric_mean
 
 import numpy as np
 
-from warploom.arch.config import LANES
 from warploom.arch.errors import ConfigError
 from warploom.arch.gpu import Machine, sm_of, sms_of
+from warploom.arch.settings import parsed
 from warploom.evaluation.figures import Run
 from warploom.evaluation.register_file_energy import register_file
 from warploom.evaluation.storage import storage
@@ -25,8 +25,6 @@ MOST = 100_000
 
 DIGITS = 20
 """Digits of the ends of a range, at most."""
-
-WORD_BITS = 32 * LANES
 
 Ranges = Mapping[str, Sequence[str]]
 """Values of fields, as a setting has them."""
@@ -45,12 +43,12 @@ def ranges(texts: Iterable[str]) -> Ranges:
     Raises `ConfigError`."""
     found: dict[str, list[str]] = {}
     for text in texts:
-        name, equals, values = text.partition("=")
-        if not equals or not name.strip():
+        name, values = parsed(text)
+        if not name or "=" not in text:
             raise ConfigError(f"--set {text}: must be FIELD=VALUES, such as banks=2,4,8 or collectors=2..8")
-        if name.strip() in found:
-            raise ConfigError(f"--set {text}: {name.strip()} has values already: give all of them at once")
-        found[name.strip()] = list(dict.fromkeys(
+        if name in found:
+            raise ConfigError(f"--set {text}: {name} has values already: give all of them at once")
+        found[name] = list(dict.fromkeys(
             each for value in re.split(r",(?![^\[]*\])", values) for each in _values(text, value.strip())))
     return found
 

@@ -12,6 +12,7 @@ from warploom.arch.config import DEFAULT_PRESET, PARAMETERS, SmConfig
 from warploom.arch.errors import ConfigError, shorten
 from warploom.arch.gpu import GPU_PARAMETERS, GpuConfig
 from warploom.arch.pipes import PIPES
+from warploom.arch.settings import parsed
 
 Body = dict[str, Any]
 
@@ -47,12 +48,13 @@ def consistent(settings: list[str]) -> list[str]:
     """The settings of ``--set``. Raises `ConfigError` if they give one field two values, perhaps by two names."""
     given: dict[str, str] = {}
     for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals or not value.strip():
+        name, value = parsed(setting)
+        if not value:
             raise ConfigError(f"--set {shorten(setting)}: must be FIELD=VALUE, such as banks=4")
-        part, _, short = name.strip().removeprefix(f"{PIPES}.").partition(".")
-        field = short if part in _PARTS else name.strip().removeprefix(f"{PIPES}.")
-        if given.setdefault(field, value.strip()) != value.strip() and short != "copy":
+        name = name.removeprefix(f"{PIPES}.")
+        part, _, short = name.partition(".")
+        field = short if part in _PARTS else name
+        if given.setdefault(field, value) != value and short != "copy":
             raise ConfigError(f"--set {shorten(setting)}: {shorten(field)} = {shorten(given[field])} is given, too: "
                               "give one of them")
     return settings

@@ -9,6 +9,7 @@ from statistics import geometric_mean
 
 from warploom import report
 from warploom.arch.errors import ConfigError
+from warploom.arch.settings import parsed
 from warploom.evaluation.simulations import cases, simulate_all
 from warploom.kernels.library import kernels
 from warploom.rtl.verilog import UNITS
@@ -66,7 +67,7 @@ def _fpga(options: argparse.Namespace) -> Body:
 def _combined(options: argparse.Namespace) -> Body:
     """A table with a row for each combination, or for as many as have all pairs. Settings given by ``--set`` are those
     of all of them."""
-    held = {setting.partition("=")[0].rpartition(".")[2].strip() for setting in options.settings}
+    held = {parsed(setting).field for setting in options.settings}
     wanted = combinations(configuration(options), held, only_pairs=options.pairs)
     with report.counting("synthesis", len(wanted)) as done:
         rows = synthesise_all(wanted, options.liberty, done, flat=options.flat)
