@@ -23,7 +23,7 @@ from warploom.evaluation import (
     tfet,
     units,
 )
-from warploom.evaluation.figures import Figure, Run, Series
+from warploom.evaluation.figures import Figure, Run
 from warploom.evaluation.pressure import HEADINGS, pressure
 from warploom.evaluation.published import Published, published
 from warploom.golden_model.values import Values
@@ -121,7 +121,7 @@ def test_shared_units_may_be_as_late_as_divided_ones():
 def test_every_published_average_stands_beside_one_of_ours():
     bars = {"Affine, Table 1": set(affine_table.COLUMNS)}
     for figure in FIGURES:
-        bars.setdefault(figure.number, set()).update(series.key for series in figure.series)
+        bars.setdefault(figure.number, set()).update(figure.bars)
     assert len(published()) >= 24
     for number, averages in published().items():
         assert averages.keys() <= bars[number], number
@@ -150,7 +150,7 @@ def test_a_comparison_is_with_the_baseline_of_the_same_layout():
 
 
 def test_an_average_is_one_of_percentages():
-    figure = Figure("Fig. 3.21", "saved", (Series("reg", lambda runs: runs["x"].statistics.ipc),))
+    figure = Figure("Fig. 3.21", "saved", {"reg": lambda runs: runs["x"].statistics.ipc})
     runs = {name: {"x": run(NARROW, ipc=ipc)} for name, ipc in (("a", 10.0), ("b", 20.0), ("c", 60.0))}
     measured = figure.measure(runs)
     assert measured.average("reg") == pytest.approx(30)
@@ -204,8 +204,8 @@ def test_pressure_of_a_front_end_with_a_slower_clock():
 
 # ------------------------------------------------------------------ charts and tables
 
-STACK = Figure("Fig. 3.3a", "shares", (Series("4 bytes", lambda runs: 30.0), Series("1 byte", lambda runs: 70.0)), True)
-GROUP = Figure("Fig. 3.31", "gained", (Series("reg", lambda runs: 10.0), Series("write", lambda runs: -5.0)))
+STACK = Figure("Fig. 3.3a", "shares", {"4 bytes": lambda runs: 30.0, "1 byte": lambda runs: 70.0}, True)
+GROUP = Figure("Fig. 3.31", "gained", {"reg": lambda runs: 10.0, "write": lambda runs: -5.0})
 
 
 @pytest.mark.parametrize("figure", [STACK, GROUP])
@@ -223,8 +223,7 @@ def test_a_chart_is_the_same_bytes_every_time(figure, tmp_path):
 
 def test_a_published_bar_is_hatched_and_a_range_is_where_it_is():
     def hatched(number: str, bar: str) -> list[tuple[float, float]]:
-        series = Series(bar, lambda runs: 9.0), Series("other", lambda runs: 9.0)
-        measured = Figure(number, "", series).measure({"a": {}})
+        measured = Figure(number, "", {bar: lambda runs: 9.0, "other": lambda runs: 9.0}).measure({"a": {}})
         return [(patch.get_y(), patch.get_height()) for patch in charts._draw(measured, "").axes[0].patches
                 if patch.get_hatch()]
 
@@ -252,7 +251,7 @@ def test_a_table_has_every_average(capsys):
 
 
 def test_bars_on_top_of_one_another_have_a_sum(capsys):
-    parts = Figure("Fig. 4.7", "saved", tuple(Series(key, lambda runs: 4.0) for key in published()["Fig. 4.7"]), True)
+    parts = Figure("Fig. 4.7", "saved", {key: lambda runs: 4.0 for key in published()["Fig. 4.7"]}, True)
     tables.show(parts.measure({"a": {}}))
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["a", "4.0", "4.0", "4.0", "12.0"] in lines

@@ -276,7 +276,7 @@ def test_composition_is_over_the_plain_sm():
 
 
 def test_every_bar_has_a_colour_of_its_own():
-    assert all(len(figure.series) <= len(COLOURS) for figure in affine.figures())
+    assert all(len(figure.bars) <= len(COLOURS) for figure in affine.figures())
 
 
 # ------------------------------------------------------------------ hardware

@@ -14,7 +14,7 @@ from warploom.arch.parameters import Parameter
 from warploom.arch.pipes import PIPE_PARAMETERS
 from warploom.cli import main
 from warploom.evaluation import affine, bypassing, calibration, coalescing, gating, placement, repeating, simulations
-from warploom.evaluation.figures import Figure, Run, Series
+from warploom.evaluation.figures import Figure, Run
 from warploom.evaluation.simulations import Case
 from warploom.golden_model.values import Values
 
@@ -119,9 +119,10 @@ def test_the_runs_of_a_bar() -> None:
         return {name: Run(config, None, Values(zero_operand=len(name))) for name, config in configurations.items()}
 
     runs = {"bfs": runs_of(EXPERIMENTS["gating"]), "matmul": runs_of(EXPERIMENTS["gating"])}
-    ratio = Series("ratio", lambda of: of["bytes_off"].values.zero_operand - of["bytes_active"].values.zero_operand
-                   + of["bytes_off"].values.zero_operand)
-    measured = Figure("Fig. 1", "A ratio", (ratio,), stacked=True).measure(runs)
+    measured = Figure("Fig. 1", "A ratio", {
+        "ratio": lambda of: of["bytes_off"].values.zero_operand - of["bytes_active"].values.zero_operand
+                            + of["bytes_off"].values.zero_operand,
+    }, stacked=True).measure(runs)
     found = measured.to_json()
     assert found["stacked"] and found["series"]["ratio"]["settings"] == ["bytes_off", "bytes_active"]
 

@@ -32,7 +32,7 @@ from warploom.evaluation.affine_bars import (
 )
 from warploom.evaluation.affine_energy import execution_saved
 from warploom.evaluation.affine_table import table_1
-from warploom.evaluation.figures import Compare, Figure, Series, against, of_statistics
+from warploom.evaluation.figures import Compare, Figure, against, of_statistics
 from warploom.evaluation.register_file_energy import gpu_saved_by_affine, register_file_saved
 from warploom.evaluation.sensitivity import Headline
 
@@ -131,8 +131,8 @@ def _speed_ups() -> list[Figure]:
 
 
 def _energy() -> list[Figure]:
-    series = tuple(Series(key, against(compare, FULL, BASELINE)) for key, compare in ENERGIES.items())
-    return [Figure(number("Fig. 8"), "Dynamic energy saved", series)]
+    bars = {key: against(compare, FULL, BASELINE) for key, compare in ENERGIES.items()}
+    return [Figure(number("Fig. 8"), "Dynamic energy saved", bars)]
 
 
 def _composition() -> list[Figure]:

@@ -6,7 +6,7 @@ from warploom.arch.config import LANES
 from warploom.arch.interfaces import Tag
 from warploom.arch.mechanisms import Affine
 from warploom.evaluation.affine_structure import Structure
-from warploom.evaluation.figures import Compare, Figure, Run, Runs, Series, against, of_statistics
+from warploom.evaluation.figures import Compare, Figure, Run, Runs, against, of_statistics
 from warploom.evaluation.metrics import ipc_gained, share
 
 FAST, SLOW = "fast", "slow"
@@ -56,8 +56,7 @@ def fig_2(title: str, values: Mapping[str, Value], *, note: str) -> Figure:
     def of(value: Value) -> Callable[[Runs], float]:
         return lambda runs: value(runs[BASELINE])
 
-    series = tuple(Series(key, of(value)) for key, value in values.items())
-    return Figure(number("Fig. 2"), title, series, stacked=True, note=note)
+    return Figure(number("Fig. 2"), title, {key: of(value) for key, value in values.items()}, stacked=True, note=note)
 
 
 def structured(what: str, of: Callable[[Structure], list[int]], forms: Mapping[str, Tag] = FORMS) -> Figure:
@@ -79,19 +78,17 @@ def threads() -> Figure:
 
 def speed_ups(of_seed: str, memory: str) -> Figure:
     """`abm` against the same SM without it, for every number of lanes and both front ends."""
-    series = tuple(
-        Series(f"{lanes} lanes, {front}", against(SPEED, name(Affine.ABM, lanes, front, memory),
-                                                  name(Affine.OFF, lanes, front, memory)))
+    return Figure(number(of_seed), f"Speed-up of abm, {memory} caches", {
+        f"{lanes} lanes, {front}": against(SPEED, name(Affine.ABM, lanes, front, memory),
+                                           name(Affine.OFF, lanes, front, memory))
         for lanes in SP_LANES for front in (SLOW, FAST)
-    )
-    return Figure(number(of_seed), f"Speed-up of abm, {memory} caches", series)
+    })
 
 
 def by_part(lanes: int) -> Figure:
     """The speed-up as mechanisms are added."""
-    parts = [part for part in Affine if part.is_on]
-    series = tuple(Series(str(part), against(SPEED, name(part, lanes), name(Affine.OFF, lanes))) for part in parts)
-    return Figure(number("By part"), "Speed-up, fast front end, cold caches", series, note=f"{lanes} lanes")
+    bars = {str(part): against(SPEED, name(part, lanes), name(Affine.OFF, lanes)) for part in Affine if part.is_on}
+    return Figure(number("By part"), "Speed-up, fast front end, cold caches", bars, note=f"{lanes} lanes")
 
 
 def composition(title: str, compare: Compare, mechanisms: Mapping[str, str], *, note: str = "") -> Figure:
@@ -99,8 +96,8 @@ def composition(title: str, compare: Compare, mechanisms: Mapping[str, str], *, 
     settings = {"affine": FULL}
     for key, mechanism in mechanisms.items():
         settings |= {key: composed(mechanism, Affine.OFF), f"{key} and affine": composed(mechanism, Affine.ABM)}
-    series = tuple(Series(key, against(compare, setting, BASELINE)) for key, setting in settings.items())
-    return Figure(number("Composition"), title, series, note=note)
+    bars = {key: against(compare, setting, BASELINE) for key, setting in settings.items()}
+    return Figure(number("Composition"), title, bars, note=note)
 
 
 # ------------------------------------------------------------------ quantities

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from warploom.evaluation.affine_bars import BASELINE, FULL, counted, executing, number
-from warploom.evaluation.figures import Figure, Runs, Series, against, of_statistics
+from warploom.evaluation.figures import Figure, Runs, against, of_statistics
 from warploom.evaluation.metrics import bank_reads_saved, bank_writes_saved, share
 from warploom.evaluation.published import published
 
@@ -62,7 +62,7 @@ BARS = {
 
 def table_1() -> list[Figure]:
     """The columns that are drawn."""
-    return [Figure(number("Table 1"), title, tuple(Series(key, COLUMNS[key]) for key in keys), note=note)
+    return [Figure(number("Table 1"), title, {key: COLUMNS[key] for key in keys}, note=note)
             for note, (title, keys) in BARS.items()]
 
 

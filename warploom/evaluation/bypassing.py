@@ -34,7 +34,7 @@ from warploom.evaluation.bypassing_bars import (
     unneeded,
 )
 from warploom.evaluation.bypassing_reuse import WINDOWS
-from warploom.evaluation.figures import Figure, Groups, Runs, Series, averages, of_statistics
+from warploom.evaluation.figures import Figure, Groups, Runs, averages, of_statistics
 from warploom.evaluation.register_file_energy import register_file_saved
 from warploom.evaluation.sensitivity import Headline
 
@@ -120,7 +120,7 @@ def _motivation() -> list[Figure]:
 
 def _windows() -> list[Figure]:
     """Accesses of the register file saved in the cycle model."""
-    occupied = tuple(Series(str(bypass), _crowded(name(bypass))) for bypass in DESIGNS)
+    occupied = {str(bypass): _crowded(name(bypass)) for bypass in DESIGNS}
     return [
         Figure(number("Fig. 9"), "More than half of 12 entries in use, of collectors and cycles with any", occupied),
         by_design("Accesses", "Reads of the register file saved", of_statistics(metrics.bank_reads_saved),

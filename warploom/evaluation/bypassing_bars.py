@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from warploom.arch.mechanisms import Bypass
 from warploom.evaluation.bypassing_reuse import WINDOWS
-from warploom.evaluation.figures import Compare, Figure, Run, Runs, Series, against
+from warploom.evaluation.figures import Compare, Figure, Run, Runs, against
 from warploom.evaluation.metrics import saved, share
 from warploom.golden_model.times import KINDS
 
@@ -41,20 +41,19 @@ def of_reuse(of_seed: str, title: str, values: Mapping[str, Callable[[Run], floa
     def of(value: Value) -> Callable[[Runs], float]:
         return lambda runs: value(runs[BASELINE])
 
-    series = tuple(Series(key, of(value)) for key, value in values.items())
-    return Figure(number(of_seed), title, series, stacked, note)
+    return Figure(number(of_seed), title, {key: of(value) for key, value in values.items()}, stacked, note)
 
 
 def by_window(of_seed: str, title: str, bypass: Bypass, windows: Sequence[int], compare: Compare) -> Figure:
     """A design with the maximum entries of its window, against the baseline."""
-    series = tuple(Series(str(window), _against(compare, name(bypass, window))) for window in windows)
-    return Figure(number(f"{of_seed}, {bypass}"), title, series)
+    bars = {str(window): _against(compare, name(bypass, window)) for window in windows}
+    return Figure(number(f"{of_seed}, {bypass}"), title, bars)
 
 
 def by_entries(of_seed: str, title: str, entries: Sequence[int], compare: Compare) -> Figure:
     """The hinted design with the window of the source and this number of entries."""
-    series = tuple(Series(str(count), _against(compare, name(Bypass.BOW_HINTS, entries=count))) for count in entries)
-    return Figure(number(of_seed), title, series)
+    bars = {str(count): _against(compare, name(Bypass.BOW_HINTS, entries=count)) for count in entries}
+    return Figure(number(of_seed), title, bars)
 
 
 def by_design(of_seed: str, title: str, compare: Compare, *, note: str = "") -> Figure:
@@ -63,16 +62,16 @@ def by_design(of_seed: str, title: str, compare: Compare, *, note: str = "") -> 
     settings = {str(bypass): name(bypass) for bypass in DESIGNS}
     settings["half of the entries"] = name(Bypass.BOW_HINTS, entries=HALF_ENTRIES)
     settings["rfc"] = name(Bypass.RFC, entries=HALF_ENTRIES)
-    series = tuple(Series(key, _against(compare, setting)) for key, setting in settings.items())
-    return Figure(number(of_seed), title, series, note=note)
+    bars = {key: _against(compare, setting) for key, setting in settings.items()}
+    return Figure(number(of_seed), title, bars, note=note)
 
 
 def in_group(of_seed: str, title: str, group: str, compare: Compare, *, note: str = "",
              others: Mapping[str, str] | None = None) -> Figure:
     """Designs on the SM of a group of configurations, after `others`, configurations of the group by bar."""
     settings = {**(others or {}), **{str(bypass): name(bypass, group=group) for bypass in IN_GROUPS}}
-    series = tuple(Series(key, _against(compare, setting, group)) for key, setting in settings.items())
-    return Figure(number(of_seed), title, series, note=note)
+    bars = {key: _against(compare, setting, group) for key, setting in settings.items()}
+    return Figure(number(of_seed), title, bars, note=note)
 
 
 def _against(compare: Compare, setting: str, group: str = "") -> Callable[[Runs], float]:

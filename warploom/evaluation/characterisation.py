@@ -14,7 +14,7 @@ from warploom.compiler.compile import compile_file, read_ptx
 from warploom.compiler.parser import parse
 from warploom.evaluation import haws_bars as bars
 from warploom.evaluation.executed import CLASSES, Executed
-from warploom.evaluation.figures import Figure, Groups, Measured, Runs, Series
+from warploom.evaluation.figures import Figure, Groups, Measured, Runs
 from warploom.evaluation.haws import KEPLER_SCALE
 from warploom.evaluation.metrics import share
 from warploom.evaluation.sass import sass
@@ -66,7 +66,7 @@ def _of_run(value: bars.Value) -> Callable[[Runs], float]:
 
 
 def _figure(number: str, title: str, values: Mapping[str, Callable[[Any], float]], *, stacked: bool = False) -> Figure:
-    return Figure(f"HAWS, {number}", title, tuple(Series(key, value) for key, value in values.items()), stacked=stacked)
+    return Figure(f"HAWS, {number}", title, values, stacked=stacked)
 
 
 # ------------------------------------------------------------------ code

@@ -6,14 +6,14 @@ which differences of other figures the workloads explain.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from warploom.arch.isa import Instruction, Op, Pipe
 from warploom.evaluation.cached import of_traces
-from warploom.evaluation.figures import Figure, Series
+from warploom.evaluation.figures import Figure, Groups
+from warploom.evaluation.gating_bars import threads
 from warploom.evaluation.metrics import share
 from warploom.evaluation.workloads import SEVEN, listed, on_list
 from warploom.golden_model.statistics import added
@@ -33,11 +33,6 @@ LISTS = ("RADAIDEH", "BOW", "AFFINE", "HAWS", "TFET")
 """The sources that list programs."""
 
 OPERANDS = ("1 source", "2 sources", "3 sources")
-
-THREADS = ("inactive", "active and writing", "active, not writing")
-
-BITS = ("zero", "8 bits", "16 bits", "24 bits", "32 bits")
-"""Values of threads by the bits that are left after leading zeros."""
 
 WIDTHS = ("1 byte", "2 bytes", "3 bytes", "4 bytes")
 
@@ -100,11 +95,7 @@ def figures() -> list[Figure]:
         _shares("Fig. 3.3a", "Source operands of warps by bytes", WIDTHS, lambda c: c.sources),
         _shares("Fig. 3.3b", "Destination operands of warps by bytes", WIDTHS, lambda c: c.destinations),
         _shares("Fig. 3.5", "Instructions by register sources", OPERANDS, lambda c: c.operands[1:]),
-        _shares("Fig. 4.1a", "Threads of dispatched warps", THREADS,
-                lambda c: [c.values.inactive, c.values.writing, c.values.silent]),
-        _shares("Fig. 4.1b", "Results of threads by bits after leading zeros", BITS, lambda c: c.values.results),
-        Figure("Fig. 4.1, operands", "Threads that read registers and find a zero", (
-            Series("zero operand", lambda c: share(c.values.zero_operand, c.values.reading)),)),
+        *threads(lambda c: c.values),
         _shares("Kinds", "Warp instructions by kind", KINDS, lambda c: c.kinds),
     ]
 
@@ -116,19 +107,18 @@ def _shares(
     def of(index: int) -> Callable[[Characteristics], float]:
         return lambda c: share(counts(c)[index], sum(counts(c)))
 
-    return Figure(number, title, tuple(Series(key, of(index)) for index, key in enumerate(keys)), stacked=True)
+    return Figure(number, title, {key: of(index) for index, key in enumerate(keys)}, stacked=True)
 
 
-def averages(counted: Mapping[str, Characteristics], over: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
+def averages(counted: Mapping[str, Characteristics], over: Groups) -> list[dict[str, Any]]:
     """A record for each quantity: figure and its title, name, the mean over each group in percent, and the published
     value."""
     found = []
     for figure in figures():
-        values = figure.measure(counted).values
-        for series in figure.series:
-            means = {group: fmean(values[series.key][name] for name in names) for group, names in over.items()}
-            known = figure.published.get(series.key)
-            found.append({"figure": figure.number, "title": figure.title, "quantity": series.key, **means,
+        measured = figure.measure(counted, over)
+        for bar in figure.bars:
+            known = figure.published.get(bar)
+            found.append({"figure": figure.number, "title": figure.title, "quantity": bar, **measured.averages(bar),
                           "published": "" if known is None else str(known)})
     return found
 

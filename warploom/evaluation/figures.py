@@ -99,31 +99,18 @@ def averages(values: Mapping[str, float], groups: Groups) -> dict[str, float]:
     return {name: fmean(values[member] for member in members) for name, members in groups.items()}
 
 
-@dataclass(frozen=True)
-class Series:
-    """One bar of each kernel: `value` computes a percentage from what was measured of the kernel, mostly its `Runs`."""
-
-    key: str
-    value: Callable[[Any], float]
-
-    def settings(self, runs: Mapping[str, Any]) -> list[str]:
-        """The settings whose runs a bar is computed from; none if it is of no runs."""
-        of_kernel = next(iter(runs.values()))
-        if not isinstance(of_kernel, Mapping):
-            return []
-        noted = Noted(of_kernel)
-        self.value(noted)
-        return noted.settings
+Bar = Callable[[Any], float]
+"""The percentage that a bar of each kernel shows, of what was measured of the kernel, mostly of its `Runs`."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure, or a row of a table, of a source. `number` is the source's; `note` distinguishes several of ours for
-    one of the source's; `stacked` series are shares of a whole."""
+    """A figure, or a row of a table, of a source. `number` is the source's; `bars` are by name; `note` distinguishes
+    several of ours for one of the source's; `stacked` bars are shares of a whole."""
 
     number: str
     title: str
-    series: tuple[Series, ...]
+    bars: Mapping[str, Bar]
     stacked: bool = False
     note: str = ""
 
@@ -139,20 +126,29 @@ class Figure:
 
     @property
     def published(self) -> dict[str, Published]:
-        """The published values, by series."""
+        """The published values, by bar."""
         return published().get(self.number, {})
 
     def measure(self, runs: Mapping[str, Any], groups: Groups | None = None) -> "Measured":
-        """Every series for every kernel of `runs`, to be averaged over groups of them (without groups: over all)."""
-        values = {series.key: {kernel: series.value(of_kernel) for kernel, of_kernel in runs.items()}
-                  for series in self.series}
-        settings = {series.key: series.settings(runs) for series in self.series}
+        """Every bar for every kernel of `runs`, to be averaged over groups of them (without groups: over all)."""
+        values = {name: {kernel: bar(of_kernel) for kernel, of_kernel in runs.items()}
+                  for name, bar in self.bars.items()}
+        settings = {name: _settings(bar, next(iter(runs.values()))) for name, bar in self.bars.items()}
         return Measured(self, tuple(runs), values, settings, groups or {AVERAGE: tuple(runs)})
+
+
+def _settings(bar: Bar, of_kernel: object) -> list[str]:
+    """The settings whose runs a bar is computed from; none if it is of no runs."""
+    if not isinstance(of_kernel, Mapping):
+        return []
+    noted = Noted(of_kernel)
+    bar(noted)
+    return noted.settings
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A figure with its values, in percent: `values[series][kernel]`; `settings[series]` are those of their runs, and
+    """A figure with its values, in percent: `values[bar][kernel]`; `settings[bar]` are those of their runs, and
     `groups` the kernels to average over."""
 
     figure: Figure
@@ -161,16 +157,16 @@ class Measured:
     settings: Mapping[str, list[str]]
     groups: Groups
 
-    def average(self, series: str) -> float:
+    def average(self, bar: str) -> float:
         """That of the first group."""
-        return next(iter(self.averages(series).values()))
+        return next(iter(self.averages(bar).values()))
 
-    def averages(self, series: str) -> dict[str, float]:
+    def averages(self, bar: str) -> dict[str, float]:
         """By group, the arithmetic mean over its kernels of their percentages, as the source averages."""
-        return averages(self.values[series], self.groups)
+        return averages(self.values[bar], self.groups)
 
     def to_json(self) -> dict[str, Any]:
-        """Values, averages and published values, by series."""
+        """Values, averages and published values, by bar."""
         return {
             "figure": self.figure.number, "note": self.figure.note, "title": self.figure.title, "unit": "percent",
             "stacked": self.figure.stacked,

@@ -1,9 +1,10 @@
 """The kinds of figures in [RADAIDEH], chapter 4: for a given comparison, the configurations of the bars."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from warploom.arch.mechanisms import Gating
-from warploom.evaluation.figures import Compare, Figure, Run, Runs, Series, against
+from warploom.evaluation.figures import Bar, Compare, Figure, Run, Runs, against
 from warploom.evaluation.metrics import share
 from warploom.golden_model.values import Values
 
@@ -33,37 +34,40 @@ def number(of_seed: str, experiment: str) -> str:
     return of_seed if experiment == BYTES else f"{of_seed}, coalescing"
 
 
-def threads() -> list[Figure]:
-    """Figs. 4.1a and 4.1b, and the text beside them: activity of threads, and their values."""
+def threads(values: Callable[[Any], Values]) -> list[Figure]:
+    """Figs. 4.1a and 4.1b, and the text beside them: activity of threads, and their `values` in what was measured."""
+    def of_threads(part: Callable[[Values], int]) -> Bar:
+        return lambda measured: share(part(v := values(measured)), v.inactive + v.writing + v.silent)
+
+    def of_results(size: int) -> Bar:
+        return lambda measured: share((results := values(measured).results)[size], sum(results))
+
     return [
-        Figure("Fig. 4.1a", "Threads of dispatched warps", (
-            _of_threads("inactive", lambda v: v.inactive),
-            _of_threads("active and writing", lambda v: v.writing),
-            _of_threads("active, not writing", lambda v: v.silent),
-        ), stacked=True),
-        Figure("Fig. 4.1b", "Results of threads by bits after leading zeros", tuple(
-            _of_results(key, size) for size, key in enumerate(RESULTS)
-        ), stacked=True),
-        Figure("Fig. 4.1, operands", "Threads that read registers and find a zero", (
-            Series("zero operand", _of_values(lambda v: share(v.zero_operand, v.reading))),
-        )),
+        Figure("Fig. 4.1a", "Threads of dispatched warps", {
+            "inactive": of_threads(lambda v: v.inactive),
+            "active and writing": of_threads(lambda v: v.writing),
+            "active, not writing": of_threads(lambda v: v.silent),
+        }, stacked=True),
+        Figure("Fig. 4.1b", "Results of threads by bits after leading zeros",
+               {key: of_results(size) for size, key in enumerate(RESULTS)}, stacked=True),
+        Figure("Fig. 4.1, operands", "Threads that read registers and find a zero", {
+            "zero operand": lambda measured: share((v := values(measured)).zero_operand, v.reading),
+        }),
     ]
 
 
 def steps(experiment: str, of_seed: str, title: str, compare: Compare, *, note: str = "",
           keys: Mapping[str, Gating] = STEPS) -> Figure:
     """The savings of each setting of gating beyond the previous one; their sum is the saving of the last one."""
-    before = (Gating.OFF, *keys.values())
-    series = tuple(Series(key, _difference(compare, experiment, ours, below))
-                   for (key, ours), below in zip(keys.items(), before, strict=False))
-    return Figure(number(of_seed, experiment), title, series, stacked=True, note=note)
+    bars = {key: _difference(compare, experiment, ours, below) for key, (ours, below) in _with_below(keys).items()}
+    return Figure(number(of_seed, experiment), title, bars, stacked=True, note=note)
 
 
 def parts(experiment: str, of_seed: str, title: str, compares: Mapping[str, Compare], *, note: str = "",
           stacked: bool = False) -> Figure:
     """Several quantities of `cross_lane`, against no gating."""
-    series = tuple(Series(key, _against(compare, experiment, Gating.CROSS_LANE)) for key, compare in compares.items())
-    return Figure(number(of_seed, experiment), title, series, stacked, note)
+    bars = {key: _against(compare, experiment, Gating.CROSS_LANE) for key, compare in compares.items()}
+    return Figure(number(of_seed, experiment), title, bars, stacked, note)
 
 
 def by_mask(experiment: str, title: str, value: Callable[[Run], float]) -> Figure:
@@ -72,7 +76,7 @@ def by_mask(experiment: str, title: str, value: Callable[[Run], float]) -> Figur
         return lambda runs: value(runs[name(experiment, gating)])
 
     masks = [gating for gating in Gating if gating.has_zero_mask]
-    return Figure(number("By mask", experiment), title, tuple(Series(mask, of(mask)) for mask in masks))
+    return Figure(number("By mask", experiment), title, {mask: of(mask) for mask in masks})
 
 
 def both_chapters(title: str, compare: Compare, *, note: str = "") -> Figure:
@@ -83,12 +87,15 @@ def both_chapters(title: str, compare: Compare, *, note: str = "") -> Figure:
     def beyond(ours: Gating, below: Gating) -> Callable[[Runs], float]:
         return lambda runs: saved(runs, name(THREADS, ours)) - saved(runs, name(THREADS, below))
 
-    series = [Series("coalescing", lambda runs: saved(runs, name(THREADS, Gating.OFF)))]
-    below = Gating.OFF
-    for key, ours in STEPS.items():
-        series.append(Series(key, beyond(ours, below)))
-        below = ours
-    return Figure("Both chapters", title, tuple(series), stacked=True, note=note)
+    bars: dict[str, Bar] = {"coalescing": lambda runs: saved(runs, name(THREADS, Gating.OFF))}
+    bars |= {key: beyond(ours, below) for key, (ours, below) in _with_below(STEPS).items()}
+    return Figure("Both chapters", title, bars, stacked=True, note=note)
+
+
+def _with_below(keys: Mapping[str, Gating]) -> dict[str, tuple[Gating, Gating]]:
+    """Each setting of gating and the previous one, by bar."""
+    settings = (Gating.OFF, *keys.values())
+    return {key: (ours, below) for key, below, ours in zip(keys, settings, settings[1:], strict=False)}
 
 
 def _against(compare: Compare, experiment: str, ours: Gating) -> Callable[[Runs], float]:
@@ -97,16 +104,3 @@ def _against(compare: Compare, experiment: str, ours: Gating) -> Callable[[Runs]
 
 def _difference(compare: Compare, experiment: str, ours: Gating, below: Gating) -> Callable[[Runs], float]:
     return lambda runs: _against(compare, experiment, ours)(runs) - _against(compare, experiment, below)(runs)
-
-
-def _of_values(value: Callable[[Values], float]) -> Callable[[Runs], float]:
-    """A percentage of the threads' values, which are the same in every run."""
-    return lambda runs: value(runs[name(BYTES, Gating.OFF)].values)
-
-
-def _of_threads(key: str, part: Callable[[Values], int]) -> Series:
-    return Series(key, _of_values(lambda v: share(part(v), v.inactive + v.writing + v.silent)))
-
-
-def _of_results(key: str, size: int) -> Series:
-    return Series(key, _of_values(lambda v: share(v.results[size], sum(v.results))))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from warploom.arch.config import SmConfig
 from warploom.arch.gpu import GpuConfig, Machine
 from warploom.evaluation import haws_bars as bars
-from warploom.evaluation.figures import Figure, Groups, Measured, Run, Runs, Series, against, of_statistics
+from warploom.evaluation.figures import Figure, Groups, Measured, Run, Runs, against, of_statistics
 from warploom.evaluation.hinted_code import HintedCode
 from warploom.evaluation.metrics import ipc_gained, share
 from warploom.evaluation.simulations import Case
@@ -179,8 +179,7 @@ def _of(value: bars.Value, scheduler: str) -> Callable[[Runs], float]:
 
 def _figure(number: str, title: str, values: Mapping[str, Callable[..., float]], note: str = "", *,
             stacked: bool = False) -> Figure:
-    return Figure(f"HAWS, {number}", title,
-                  tuple(Series(key, value) for key, value in values.items()), stacked=stacked, note=note)
+    return Figure(f"HAWS, {number}", title, values, stacked=stacked, note=note)
 
 
 # ------------------------------------------------------------------ why

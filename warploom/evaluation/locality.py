@@ -6,7 +6,7 @@ The programs on the source's list launch their kernels with the hints of its Tab
 from collections.abc import Callable, Mapping, Sequence
 
 from warploom.arch.gpu import GpuConfig
-from warploom.evaluation.figures import Figure, Groups, Measured, Run, Runs, Series
+from warploom.evaluation.figures import Compare, Figure, Groups, Measured, Run, Runs, against
 from warploom.golden_model.gpu.load_store import Wait
 from warploom.golden_model.gpu.statistics import GpuStatistics
 
@@ -63,7 +63,7 @@ def figures() -> list[Figure]:
     """The figures that all programs have."""
     return [
         Figure("HAWS, Fig. 6.1", "MSHRs for lines that another SM has requested within 2,000 cycles",
-               (Series(BASELINE, lambda runs: 100 * _share(runs[BASELINE])),)),
+               {BASELINE: lambda runs: 100 * _share(runs[BASELINE])}),
         Figure("HAWS, Fig. 6.10", "Speed gained", _each(_faster)),
         Figure("HAWS, Fig. 6.12", "Loads for each MSHR, more than in the baseline", _each(_more_loads)),
     ]
@@ -100,12 +100,9 @@ def memory(run: Run) -> GpuStatistics:
     return run.memory
 
 
-def _each(compare: Callable[[Run, Run], float]) -> tuple[Series, ...]:
+def _each(compare: Compare) -> dict[str, Callable[[Runs], float]]:
     """A comparison of each machine with the baseline."""
-    def compared(name: str) -> Series:
-        return Series(name, lambda runs: compare(runs[name], runs[BASELINE]))
-
-    return tuple(map(compared, GAINING))
+    return {name: against(compare, name, BASELINE) for name in GAINING}
 
 
 def _faster(ours: Run, baseline: Run) -> float:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from itertools import combinations
 
-from warploom.evaluation.figures import AVERAGE, Figure, Groups, Series
+from warploom.evaluation.figures import AVERAGE, Figure, Groups
 from warploom.evaluation.placement_runs import COUNTS, INPUTS, SPEEDS, Placed
 from warploom.kernels.library import kernels
 from warploom.placement.policy import Policy
@@ -36,15 +36,15 @@ def _scaling(policy: Policy, mhz: int) -> Figure:
         return lambda placed: 100 * placed.time(policy, FEW, FAST) / placed.time(policy, count, mhz)
 
     return Figure(f"{BY_POLICY[policy]}, {mhz} MHz", f"Speed by threads, {policy} scheduler, {FEW} at {FAST} MHz = 100",
-                  tuple(Series(f"{count} threads", gained(count)) for count in COUNTS))
+                  {f"{count} threads": gained(count) for count in COUNTS})
 
 
 def _memory() -> Figure:
     def gained(policy: Policy, mhz: int) -> Callable[[Placed], float]:
         return lambda placed: 100 * placed.time(Policy.CURRENT, MANY, SLOW) / placed.time(policy, MANY, mhz)
 
-    return Figure("Fig. 5.8", f"Speed with {MANY} threads, current scheduler at {SLOW} MHz = 100", tuple(
-        Series(f"{policy}, {mhz} MHz", gained(policy, mhz)) for policy in Policy for mhz in SPEEDS))
+    return Figure("Fig. 5.8", f"Speed with {MANY} threads, current scheduler at {SLOW} MHz = 100", {
+        f"{policy}, {mhz} MHz": gained(policy, mhz) for policy in Policy for mhz in SPEEDS})
 
 
 def _inverted() -> Figure:
@@ -56,13 +56,13 @@ def _inverted() -> Figure:
             return 100 * sum(slower) / len(slower)
         return of
 
-    return Figure("Section 5.4", "Comparisons in which more threads or faster memory take longer", tuple(
-        Series(policy, share(policy)) for policy in Policy))
+    return Figure("Section 5.4", "Comparisons in which more threads or faster memory take longer", {
+        policy: share(policy) for policy in Policy})
 
 
 def _loads() -> Figure:
     def load(name: str) -> Callable[[Placed], float]:
         return lambda placed: placed.loads[name]
 
-    return Figure("Fig. 5.6", "Work of the busiest of 12 cores, current scheduler, a thread = 100", tuple(
-        Series(name, load(name)) for name in INPUTS))
+    return Figure("Fig. 5.6", "Work of the busiest of 12 cores, current scheduler, a thread = 100", {
+        name: load(name) for name in INPUTS})

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from warploom.arch.gpu import GpuConfig
 from warploom.arch.layout import powered_rows
-from warploom.evaluation.figures import Compare, Figure, Groups, Measured, Run, Runs, Series, against, of_statistics
+from warploom.evaluation.figures import Compare, Figure, Groups, Measured, Run, Runs, against, of_statistics
 from warploom.evaluation.metrics import gained, share
 from warploom.evaluation.sensitivity import Headline
 from warploom.evaluation.tfet_energy import dynamic_saved, energy, energy_saved, leakage_saved, tfet_share
@@ -172,7 +172,7 @@ def _against(number: str, title: str, compare: Compare, names: Sequence[str]) ->
 
 
 def _figure(number: str, title: str, values: Mapping[str, Callable[..., float]]) -> Figure:
-    return Figure(f"TFET, {number}", title, tuple(Series(key, value) for key, value in values.items()))
+    return Figure(f"TFET, {number}", title, values)
 
 
 # ------------------------------------------------------------------ why

@@ -7,7 +7,7 @@ from functools import partial
 from warploom.arch.config import SmConfig
 from warploom.arch.pipes import MOST_LANES, PipeConfig, Sharing, shared_by
 from warploom.evaluation import metrics
-from warploom.evaluation.figures import Figure, Groups, Runs, Series, of_statistics
+from warploom.evaluation.figures import Figure, Groups, Runs, of_statistics
 from warploom.evaluation.workloads import listed, on_list
 
 TABLE = "HAWS 4.2"
@@ -71,16 +71,15 @@ def figures() -> list[Figure]:
     """The figures of the source, in its order."""
     policies = [
         Figure("Fig. 4.11, units", "IPC gained over static sharing",
-               tuple(Series(str(ours), _gained(setting(ours, machine), setting(Sharing.STATIC, machine)))
-                     for ours in (Sharing.EVEN, Sharing.FAIR)), note=machine)
+               {str(ours): _gained(setting(ours, machine), setting(Sharing.STATIC, machine))
+                for ours in (Sharing.EVEN, Sharing.FAIR)}, note=machine)
         for machine in MACHINES
     ]
-    why = Figure("Fig. 4.11, why", "IPC gained over static sharing", tuple(
-        Series(name, _gained(name, setting(Sharing.STATIC))) for name in (str(Sharing.FAIR), LATER, str(Sharing.EVEN))))
+    why = Figure("Fig. 4.11, why", "IPC gained over static sharing", {
+        name: _gained(name, setting(Sharing.STATIC)) for name in (str(Sharing.FAIR), LATER, str(Sharing.EVEN))})
     first, *others = LANES
-    return [*policies, why, Figure("Fig. 4.14, units", f"IPC gained over {first} lanes of each owned unit",
-                              tuple(Series(str(lanes), _gained(f"{lanes} lanes", f"{first} lanes"))
-                                    for lanes in others))]
+    return [*policies, why, Figure("Fig. 4.14, units", f"IPC gained over {first} lanes of each owned unit", {
+        str(lanes): _gained(f"{lanes} lanes", f"{first} lanes") for lanes in others})]
 
 
 def _gained(ours: str, baseline: str) -> Callable[[Runs], float]:
