@@ -9,7 +9,7 @@ from amaranth import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.fg_simt.sizes import FETCHED, FETCHES
+from warploom.arch.fg_simt.sizes import FETCH_ENTRIES, FETCH_REQUESTS
 from warploom.rtl import verilog
 from warploom.rtl.fg_simt.fetch import Fetch
 from warploom.synth import yosys
@@ -31,17 +31,18 @@ class Theorem(wiring.Component):
             unit.redirect.eq(self.redirect), unit.stop.eq(self.stop), unit.request.ready.eq(self.ready),
             unit.answer.valid.eq(self.answers & (unit.outstanding != 0)), unit.first.ready.eq(self.take),
             self.holds.eq(
-                (unit.level <= self._most) & (unit.used <= FETCHED) & (unit.outstanding <= FETCHES)
+                (unit.level <= self._most) & (unit.used <= FETCH_ENTRIES) & (unit.outstanding <= FETCH_REQUESTS)
                 & (unit.used == unit.level + unit.outstanding - unit.disowned) & (unit.disowned <= unit.outstanding)
                 & ((unit.newest - unit.oldest)[:2] == unit.level[:2])),
         ]
         return m
 
 
-@pytest.mark.parametrize(("most", "verdict"), [(FETCHED, "SUCCESS"), (FETCHED - 1, "FAIL")])
+@pytest.mark.parametrize(("most", "verdict"), [(FETCH_ENTRIES, "SUCCESS"), (FETCH_ENTRIES - 1, "FAIL")])
 def test_every_instruction_has_a_place(tmp_path: Path, most: int, verdict: str) -> None:
     (tmp_path / "theorem.sv").write_text(verilog.to_verilog(Theorem(most), "theorem"))
     yosys.run("read_verilog -sv theorem.sv; hierarchy -top theorem; proc; flatten; opt -full; async2sync; dffunmap\n"
-              f"sat -tempinduct -maxsteps {2 * FETCHES} -set-init-zero -set rst 0 -prove holds 1\n", tmp_path, "proof")
+              f"sat -tempinduct -maxsteps {2 * FETCH_REQUESTS} -set-init-zero -set rst 0 -prove holds 1\n",
+              tmp_path, "proof")
     log = (tmp_path / "proof.log").read_text()
     assert re.findall(r"(SUCCESS|FAIL)!", log) == [verdict]

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
-from warploom.arch.fg_simt.sizes import DECODED, FETCHED, FETCHES, LAST_PC
+from warploom.arch.fg_simt.sizes import DECODED_ENTRIES, FETCH_ENTRIES, FETCH_REQUESTS, LAST_PC
 from warploom.golden_model.fg_simt.memory import INSTRUCTION_BYTES, Answer, Memory
 
 
@@ -33,7 +33,7 @@ class Fetch:
     def asks(self) -> bool:
         """Whether there is room for the next instruction."""
         owned = sum(1 for pc in self.outstanding if pc is not None)
-        return self._on and len(self.queue) + owned < FETCHED and len(self.outstanding) < FETCHES
+        return self._on and len(self.queue) + owned < FETCH_ENTRIES and len(self.outstanding) < FETCH_REQUESTS
 
     def request(self) -> None:
         """Begins a cycle: asks for the next instruction, if there is room and the cache takes it."""
@@ -87,7 +87,7 @@ class DecodedQueue(deque[Decoded]):
 
     def take(self) -> None:
         """Begins a cycle: if there is room, the first instruction of the fetch queue leaves it."""
-        if len(self) < DECODED and self._fetch.queue:
+        if len(self) < DECODED_ENTRIES and self._fetch.queue:
             fetched = self._fetch.queue.popleft()
             self._comes = Decoded(fetched, self._find(fetched))
 

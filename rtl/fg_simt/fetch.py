@@ -4,7 +4,7 @@ from amaranth import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.fg_simt.sizes import FETCHED, FETCHES
+from warploom.arch.fg_simt.sizes import FETCH_ENTRIES, FETCH_REQUESTS
 from warploom.arch.isa import PC_BITS
 from warploom.arch.l1 import ADDRESS_BITS, FETCH_FIELDS, response_fields
 from warploom.rtl.interfaces import unstoppable
@@ -38,11 +38,11 @@ class Fetch(wiring.Component):
     def __init__(self, *, probe: bool = False) -> None:
         self._entry, self._probe = data.StructLayout(dict(response_fields(INSTRUCTION_BITS))), probe
         self._next, self._base, self._on = Signal(PC_BITS), Signal(ADDRESS_BITS), Signal()
-        self.level, self.outstanding = Signal(range(FETCHED + 1)), Signal(range(FETCHES + 1))
+        self.level, self.outstanding = Signal(range(FETCH_ENTRIES + 1)), Signal(range(FETCH_REQUESTS + 1))
         """Instructions in the queue; requests without an answer."""
-        self.used, self.disowned = Signal(range(FETCHED + 1)), Signal(range(FETCHES + 1))
+        self.used, self.disowned = Signal(range(FETCH_ENTRIES + 1)), Signal(range(FETCH_REQUESTS + 1))
         """The queue and own requests; requests of before a redirect."""
-        self.oldest, self.newest = Signal(range(FETCHED)), Signal(range(FETCHED))
+        self.oldest, self.newest = Signal(range(FETCH_ENTRIES)), Signal(range(FETCH_ENTRIES))
         self.arrives = Signal()
         super().__init__({
             "redirect": In(1), "pc": In(PC_BITS), "base": In(ADDRESS_BITS), "stop": In(1),
@@ -57,9 +57,9 @@ class Fetch(wiring.Component):
         asks, leaves = Signal(), Signal()
         # which one is next is chosen from registers, since a redirect comes late
         redirected, target, behind = Signal(), Signal(PC_BITS), Signal(PC_BITS)
-        left = Signal(range(FETCHES + 1))
+        left = Signal(range(FETCH_REQUESTS + 1))
         m.d.comb += [
-            asks.eq(self._on & (used != FETCHED) & (self.outstanding != FETCHES) & self.request.ready),
+            asks.eq(self._on & (used != FETCH_ENTRIES) & (self.outstanding != FETCH_REQUESTS) & self.request.ready),
             self.request.valid.eq(asks),
             self.request.payload.address.eq(self._base + Cat(Const(0, OFFSET_BITS), self._next)),
             arrives.eq(self.answer.valid & (disowned == 0)),
@@ -87,7 +87,7 @@ class Fetch(wiring.Component):
 
     def _queue(self, m: Module, leaves: Signal) -> None:
         """The entries, in a ring."""
-        entries = Signal(data.ArrayLayout(self._entry, FETCHED), reset_less=True)
+        entries = Signal(data.ArrayLayout(self._entry, FETCH_ENTRIES), reset_less=True)
         oldest, newest, arrives = self.oldest, self.newest, self.arrives
         m.d.comb += [self.first.valid.eq(self.level != 0), self.first.payload.eq(entries[oldest])]
         m.d.sync += oldest.eq(Mux(self.redirect | self.stop, newest + arrives, oldest + leaves))

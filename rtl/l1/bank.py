@@ -13,7 +13,7 @@ from warploom.arch.l1 import (
     BANK_FIELDS,
     BEAT_BITS,
     FETCH_FIELDS,
-    FETCHED,
+    FETCH_WORD_BITS,
     LINE_BITS,
     LINE_BYTES,
     LINES,
@@ -67,7 +67,7 @@ class CacheBank(wiring.Component):
                  tag_bits: int = 0, beat_bits: int = BEAT_BITS, probe: bool = False) -> None:
         check_positive(lines=lines, banks=banks, beat_bits=beat_bits)
         _check_power(lines=lines, banks=banks, beat_bits=beat_bits)
-        legal = (WORD_BITS,) if writable else FETCHED
+        legal = (WORD_BITS,) if writable else FETCH_WORD_BITS
         if word_bits not in legal:
             raise ValueError(f"word_bits must be one of {legal}, not {word_bits!r}")
         if lines < 2 or not 8 <= beat_bits <= LINE_BITS:

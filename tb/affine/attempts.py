@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from warploom.arch.interfaces import ATTEMPT_CYCLES, UNIFORM_CYCLES, coming_cycles
+from warploom.arch.interfaces import ATTEMPT_CYCLES, UNIFORM_ANSWER_CYCLES, coming_cycles
 from warploom.arch.isa import NO_SLOT, Op
 from warploom.arch.layout import resident_warps
 from warploom.golden_model.affine.rules import COMPARISONS, UNIFORM_OPS
@@ -61,7 +61,7 @@ def traffic(ports: Ports, rng: random.Random, number: int, registers: int, cycle
     for cycle in range(cycles):
         if ports.peek("uniform__valid"):
             operation = ports.codecs["uniform__payload"].unpack(ports.peek("uniform__payload"))
-            answers[cycle + UNIFORM_CYCLES] = uniform_answer(**operation)
+            answers[cycle + UNIFORM_ANSWER_CYCLES] = uniform_answer(**operation)
         value, holds = answers.get(cycle, (rng.getrandbits(32), rng.getrandbits(1)))
         stimulus: dict[str, Any] = {
             "registers": registers, "uniform_result__valid": cycle in answers,

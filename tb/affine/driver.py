@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from warploom.arch.config import LANES
-from warploom.arch.interfaces import TAG_BITS, UNIFORM_CYCLES, attempt_fields, hint_fields
+from warploom.arch.interfaces import TAG_BITS, UNIFORM_ANSWER_CYCLES, attempt_fields, hint_fields
 from warploom.arch.isa import NO_SLOT, Op, TimingClass
 from warploom.golden_model.affine.rules import COMPARISONS
 from warploom.golden_model.words import ALL_LANES
@@ -101,7 +101,7 @@ class AffineSurroundings(Surroundings):
             port = f"uniform_{number}__payload"
             asked = self._ports.codecs[port].unpack(self._ports.peek(port))
             value, holds = uniform_answer(**asked)
-            self._requests.setdefault(cycle + UNIFORM_CYCLES, {}).update({
+            self._requests.setdefault(cycle + UNIFORM_ANSWER_CYCLES, {}).update({
                 f"uniform_result_{number}__valid": 1,
                 f"uniform_result_{number}__payload": {"value": value, "holds": holds},
             })

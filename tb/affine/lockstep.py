@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from warploom.arch.interfaces import UNIFORM_CYCLES, attempt_fields
+from warploom.arch.interfaces import UNIFORM_ANSWER_CYCLES, attempt_fields
 from warploom.golden_model.affine.uniform import UniformUnit
 from warploom.golden_model.datapath import Datapath
 from warploom.golden_model.trace import Traced
@@ -38,7 +38,7 @@ class AffinePorts:
                 value, holds = self._uniform_unit(**request)
                 port = f"uniform_result_{number}"
                 answer = {f"{port}__valid": 1, f"{port}__payload": {"value": value, "holds": holds}}
-                self._answers.setdefault(cycle + UNIFORM_CYCLES, {}).update(answer)
+                self._answers.setdefault(cycle + UNIFORM_ANSWER_CYCLES, {}).update(answer)
                 self._checks["uniform_answers"] += 1
 
     def stimulus(self, cycle: int, attempts: Sequence[Mapping[str, Any] | None]) -> dict[str, Any]:

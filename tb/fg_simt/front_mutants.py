@@ -7,7 +7,7 @@ from amaranth import Const, Module
 from amaranth.lib import wiring
 
 from warploom.arch.config import SmConfig
-from warploom.arch.fg_simt.sizes import FETCHED, FETCHES
+from warploom.arch.fg_simt.sizes import FETCH_ENTRIES, FETCH_REQUESTS
 from warploom.arch.modifiers import Special
 from warploom.rtl.fg_simt.fetch import Fetch
 from warploom.rtl.fg_simt.forward_stack import ForwardStack
@@ -83,7 +83,7 @@ def _fetch(bug: str, change: Change) -> Mutant:
 
 def _owns_what_comes(unit: Any, m: Module) -> None:
     """What is answered in the cycle of a redirect still counts as outstanding, and is taken for disowned later."""
-    with m.If(unit.redirect & unit.answer.valid & (unit.disowned != FETCHES)):
+    with m.If(unit.redirect & unit.answer.valid & (unit.disowned != FETCH_REQUESTS)):
         m.d.sync += unit.disowned.eq(unit.outstanding)
 
 
@@ -101,14 +101,14 @@ def _goes_on(unit: Any, m: Module) -> None:
 
 def _counts_the_queue_alone(unit: Any, m: Module) -> None:
     """Requests of which the answer has no place."""
-    with m.If((unit.used == FETCHED) & (unit.level == 0) & unit._on & unit.request.ready
-              & (unit.outstanding != FETCHES)):
+    with m.If((unit.used == FETCH_ENTRIES) & (unit.level == 0) & unit._on & unit.request.ready
+              & (unit.outstanding != FETCH_REQUESTS)):
         m.d.comb += [unit.request.valid.eq(1)]
 
 
 def _waits_for_ready(unit: Any, m: Module) -> None:
     """A request is valid although the cache is not ready."""
-    with m.If(unit._on & (unit.used != FETCHED) & (unit.outstanding != FETCHES)):
+    with m.If(unit._on & (unit.used != FETCH_ENTRIES) & (unit.outstanding != FETCH_REQUESTS)):
         m.d.comb += unit.request.valid.eq(1)
 
 

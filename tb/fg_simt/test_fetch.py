@@ -8,7 +8,7 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.arch.fg_simt.sizes import FETCHED, FETCHES
+from warploom.arch.fg_simt.sizes import FETCH_ENTRIES, FETCH_REQUESTS
 from warploom.golden_model.fg_simt.fetch import Fetch
 from warploom.golden_model.fg_simt.memory import INSTRUCTION_BYTES, Answer, Memory
 from warploom.tb import runner
@@ -102,8 +102,8 @@ class Bench:
     def _count(self, seen: Observation) -> None:
         hit, (_, level, outstanding) = self.coverage.hit, self._model.observe()
         disowned = sum(pc is None for pc in self._model.outstanding)
-        hit("queue is full", level == FETCHED)
-        hit("most are outstanding", outstanding == FETCHES)
+        hit("queue is full", level == FETCH_ENTRIES)
+        hit("most are outstanding", outstanding == FETCH_REQUESTS)
         hit("stop", seen["stop"] and not seen["redirect"])
         hit("stop and redirect", seen["stop"] and seen["redirect"])
         hit("answered in the cycle of a redirect", seen["redirect"] and seen["answer__valid"])

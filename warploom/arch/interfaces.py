@@ -184,7 +184,7 @@ def coming_cycles(op: int) -> int:
     return 1 if op in LINEAR_OPS else ATTEMPT_CYCLES
 
 
-UNIFORM_CYCLES = ATTEMPT_CYCLES - 2
+UNIFORM_ANSWER_CYCLES = ATTEMPT_CYCLES - 2
 """Cycles from an operation of the uniform unit, at its port in the cycle after the attempt, to the result, in the cycle
 before the outcome."""
 

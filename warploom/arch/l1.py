@@ -56,7 +56,7 @@ WIDE_FIELDS: Fields = [
 """A request of the wide port."""
 
 
-FETCHED = (32, 64, 128)
+FETCH_WORD_BITS = (32, 64, 128)
 """Legal widths of a word of the instruction cache."""
 
 FETCH_FIELDS: Fields = [("address", ADDRESS_BITS)]

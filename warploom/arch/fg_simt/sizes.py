@@ -17,13 +17,13 @@ PREDICATES = 7
 LINE = 32
 """Bytes of a line, and of an access over the wide port."""
 
-FETCHED = 4
+FETCH_ENTRIES = 4
 """Entries of the fetch queue."""
 
-FETCHES = 8
+FETCH_REQUESTS = 8
 """Requests for instructions that may be outstanding."""
 
-DECODED = 2
+DECODED_ENTRIES = 2
 """Decoded instructions of a kernel that wait for their execution."""
 
 SHARED_LOADS = 64
