@@ -20,8 +20,8 @@ from warploom.golden_model.trace import NONE, Trace, WarpTrace
 from warploom.golden_model.values import Values, values
 from warploom.synth.sram import Macro
 
-MAXWELL, FERMI = SmConfig.preset("maxwell"), SmConfig.preset("fermi")
-FOUR = gating.configurations(MAXWELL, FERMI)
+MAXWELL = SmConfig.preset("maxwell")
+FOUR = gating.configurations(MAXWELL, ())
 OFF, ACTIVE, IN_LANE, CROSS_LANE = (FOUR[f"bytes_{setting}"] for setting in Gating)
 COSTS = Costs(MAXWELL, 0.5)
 
@@ -217,7 +217,7 @@ def test_configurations_are_the_nine_of_the_experiment():
 
 def test_the_alignment_is_that_of_the_coalescing_configurations():
     settings = ["coalescing=on", "alignment=write", "gating=active"]
-    found = gating.configurations(MAXWELL.with_settings(settings), FERMI.with_settings(settings))
+    found = gating.configurations(MAXWELL.with_settings(settings), settings)
     assert found.keys() == FOUR.keys()
     assert {name for name, config in found.items() if config.alignment is Alignment.WRITE} == {
         f"threads_{setting}" for setting in Gating}

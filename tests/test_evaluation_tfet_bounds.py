@@ -8,7 +8,7 @@ import pytest
 from runs import statistics
 
 from warploom.arch.gpu import GpuConfig
-from warploom.evaluation import machines, tfet, tfet_bounds
+from warploom.evaluation import tfet, tfet_bounds
 from warploom.evaluation.figures import Launched, Run
 from warploom.evaluation.simulations import Case, _decode, _run
 from warploom.evaluation.tfet_bounds import WORK, Found, Log, Oracle
@@ -17,7 +17,7 @@ from warploom.golden_model.renaming.lists import Kind, Lists
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.values import Values
 
-MACHINE = machines.tfet_bounds(GpuConfig.preset("tfet_gpu"), ())["mem_ra"]
+MACHINE = tfet_bounds.configurations(GpuConfig.preset("tfet_gpu"), ())["mem_ra"]
 
 
 def sm_of() -> Sm:

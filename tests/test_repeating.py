@@ -21,8 +21,8 @@ from warploom.golden_model.values import Values
 FERMI, PASCAL, MAXWELL, GTX480 = map(SmConfig.preset, ("fermi", "pascal", "maxwell", "gtx480"))
 
 EXPERIMENTS = {
-    "coalescing": coalescing.configurations(FERMI), "gating": gating.configurations(MAXWELL, FERMI),
-    "bypassing": bypassing.configurations(PASCAL, FERMI), "affine": affine.configurations(FERMI),
+    "coalescing": coalescing.configurations(FERMI), "gating": gating.configurations(MAXWELL, ()),
+    "bypassing": bypassing.configurations(PASCAL, ()), "affine": affine.configurations(FERMI),
     "calibration": calibration.configurations(GTX480),
 }
 

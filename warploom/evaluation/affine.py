@@ -2,6 +2,7 @@
 without it."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 from warploom.arch.config import LANES, SmConfig
@@ -66,7 +67,7 @@ PARTED = dict.fromkeys((BASELINE, FULL), BASELINE)
 """Settings whose energy is shown by part, and the baseline of each."""
 
 
-def configurations(config: SmConfig) -> dict[str, SmConfig]:
+def configurations(config: SmConfig, _: Sequence[str] = ()) -> dict[str, SmConfig]:
     """Every configuration. The mechanisms, the clock of the front end and the lanes of SP of `config` do not
     matter."""
     plain = dataclasses.replace(

@@ -1,7 +1,7 @@
 """The experiment of [BOW]: bypassing operand collectors and a register file cache, against the same SM without."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from warploom.arch.config import SmConfig
@@ -44,8 +44,8 @@ BY_WINDOW = {Bypass.BOW: (2, 3, 7), Bypass.BOW_HINTS: tuple(WINDOWS)}
 ENTRIES = (4, HALF_ENTRIES, SEED_ENTRIES)
 """Numbers of entries with which the hinted design is timed, in the window of the source."""
 
-SCARCE = "scarce_"
-"""The group of configurations of a preset whose baseline has few collectors."""
+FEW_COLLECTORS, SCARCE = "fermi", "scarce_"
+"""A preset whose baseline has few collectors, and the group of its configurations."""
 
 MANY = "many"
 """The baseline with a collector for each warp, of the preset that has few."""
@@ -66,9 +66,9 @@ PARTED = dict.fromkeys((BASELINE, *map(name, DESIGNS), name(Bypass.RFC, entries=
 """Settings whose energy is shown by part, and the baseline of each."""
 
 
-def configurations(config: SmConfig, scarce: SmConfig) -> dict[str, SmConfig]:
-    """Every configuration: designs, windows and sizes of `config`, and designs of `scarce`, a preset whose baseline has
-    few collectors. How these bypass, coalesce or gate does not matter."""
+def configurations(config: SmConfig, settings: Sequence[str]) -> dict[str, SmConfig]:
+    """Every configuration: designs, windows and sizes of `config`, and designs of `FEW_COLLECTORS` with a user's
+    settings. How these bypass, coalesce or gate does not matter."""
     plain = _plain(config)
     found = {BASELINE: plain, name(Bypass.RFC, entries=HALF_ENTRIES): _with(plain, Bypass.RFC, entries=HALF_ENTRIES)}
     for bypass, windows in BY_WINDOW.items():
@@ -77,7 +77,7 @@ def configurations(config: SmConfig, scarce: SmConfig) -> dict[str, SmConfig]:
     found[name(Bypass.BOW_WR)] = _with(plain, Bypass.BOW_WR)
     for entries in ENTRIES:
         found[name(Bypass.BOW_HINTS, entries=entries)] = _with(plain, Bypass.BOW_HINTS, entries=entries)
-    base = found[f"{SCARCE}{BASELINE}"] = _plain(scarce)
+    base = found[f"{SCARCE}{BASELINE}"] = _plain(SmConfig.preset(FEW_COLLECTORS).with_settings(list(settings)))
     for bypass in IN_GROUPS:
         found[name(bypass, group=SCARCE)] = _with(base, bypass)
     return {**found, f"{SCARCE}{MANY}": dataclasses.replace(base, collectors=base.warps)}

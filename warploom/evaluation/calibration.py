@@ -2,7 +2,7 @@
 
 import dataclasses
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,7 +78,7 @@ def usual() -> Groups:
     return {AVERAGE: tuple(measured())}
 
 
-def configurations(config: SmConfig) -> dict[str, SmConfig]:
+def configurations(config: SmConfig, _: Sequence[str] = ()) -> dict[str, SmConfig]:
     """The machines, of which `config` has 4 banks."""
     return {
         "16 banks": config.with_settings(["banks=16", "rows=64"]),

@@ -1,6 +1,7 @@
 """The experiment of [RADAIDEH], chapter 3: the coalescing register file against the baseline of the same layout."""
 
 import dataclasses
+from collections.abc import Sequence
 
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Alignment, Coalescing, Gating, Layout
@@ -58,7 +59,7 @@ ALIGNMENTS = (*IN_HARDWARE, *BOUNDS)
 """The alignments of the source, and its bounds."""
 
 
-def configurations(config: SmConfig) -> dict[str, SmConfig]:
+def configurations(config: SmConfig, _: Sequence[str] = ()) -> dict[str, SmConfig]:
     """Every configuration of the experiment, derived from one, whose layout, coalescing, alignment and gating do not
     matter: CORF and the bounds cannot gate."""
     plain = dataclasses.replace(config, coalescing=Coalescing.OFF, alignment=Alignment.REG, gating=Gating.OFF)

@@ -30,7 +30,7 @@ METRICS: dict[str, Callable[[Run], float]] = {
 """What is compared: warp instructions per cycle, bank accesses, dynamic energy of the register file."""
 
 
-def configurations(config: SmConfig) -> dict[str, SmConfig]:
+def configurations(config: SmConfig, _: Sequence[str] = ()) -> dict[str, SmConfig]:
     """Every legal combination on a machine, by its name."""
     found = {}
     for chosen in product((False, True), repeat=len(STRONGEST)):

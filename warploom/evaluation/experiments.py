@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from warploom.arch.gpu import Machine
     from warploom.evaluation.figures import Groups
-    from warploom.evaluation.study import Study
 
 ALL = "all"
 """Every experiment, as a user names it."""
@@ -26,32 +25,44 @@ _NO_RUNS = {WORKLOADS: "it runs none", SIZE: "it has no inputs", **_ONE_SIZE}
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment. `title` heads it in a report; `what` it measures is a line of help. `show` measures and prints
-    it: a function that takes a `Study` and returns the body of a document. `usual` are its workloads, unless a user
-    names some: a function and its arguments, empty for none. `preset` is the machine, with `gpu` a GPU, else an SM;
-    empty for none. `configurations` is a function of the machine and the user's settings, by whose result each
-    workload is simulated; empty if none is. `cases` is a function of the study that says what to simulate, unless
-    it is all workloads on all machines. `refuses` has the options that make no sense, with the reason. `size` is
-    that of the inputs, unless a user names one. `blocks` of each launch are timed, unless a user says how many, or
-    inputs are tiny; None: all. With the option `unless` it is not one of all experiments."""
+    """An experiment: what it measures, on what, and which options of a user make no sense. What is empty it does not
+    have."""
 
     title: str
-    what: str
-    show: str
-    usual: tuple[Any, ...] = ()
-    preset: str = ""
-    configurations: str = ""
-    cases: str = ""
-    refuses: Mapping[str, str] = field(default_factory=dict)
-    size: str = "default"
-    blocks: int | None = None
-    unless: str = ""
-    gpu: bool = False
+    """Its heading in a report."""
 
-    def run(self, study: "Study") -> dict[str, Any]:
-        """Measure it, print it, and return the body of its document."""
-        found: dict[str, Any] = pkgutil.resolve_name(self.show)(study)
-        return found
+    what: str
+    """What it measures, a line of help."""
+
+    show: str
+    """Measures and prints it: a function that takes a `Study` and returns the body of a document."""
+
+    usual: tuple[Any, ...] = ()
+    """Its workloads, unless a user names some: a function and its arguments."""
+
+    preset: str = ""
+    """Its machine, unless a user names one: an SM, or with `gpu` a GPU."""
+
+    configurations: str = ""
+    """The machines on which each workload is simulated, by setting: a function of its machine, which has the user's
+    settings, and of these settings, for machines of other presets."""
+
+    cases: str = ""
+    """What is simulated, if not all workloads on all machines: a function that takes a `Study`."""
+
+    refuses: Mapping[str, str] = field(default_factory=dict)
+    """The options that make no sense, with the reason."""
+
+    size: str = "default"
+    """The size of the inputs, unless a user names one."""
+
+    blocks: int | None = None
+    """Blocks of each launch that are timed, unless a user says how many, or inputs are tiny; None: all."""
+
+    unless: str = ""
+    """With this option `all` leaves it out."""
+
+    gpu: bool = False
 
     def groups(self, wanted: Sequence[str]) -> "Groups":
         """The workloads that a user wants, or the usual ones. Raises `LaunchError`."""
@@ -77,19 +88,19 @@ EXPERIMENTS = {
     "coalescing": Experiment(
         "Coalescing of accesses",
         "[RADAIDEH], chapter 3: access coalescing", "warploom.verbs.evaluate_figures:coalesced", _listed("RADAIDEH"),
-        "fermi", "warploom.evaluation.machines:coalescing"),
+        "fermi", "warploom.evaluation.coalescing:configurations"),
     "gating": Experiment(
         "Gating of zeros",
         "[RADAIDEH], chapter 4: gating of zeros", "warploom.verbs.evaluate_figures:gated", _listed("RADAIDEH"),
-        "maxwell", "warploom.evaluation.machines:gating"),
+        "maxwell", "warploom.evaluation.gating:configurations"),
     "bypassing": Experiment(
         "Bypassing collectors",
         "[BOW]: bypassing collectors", "warploom.verbs.evaluate_figures:bypassed", _listed("BOW"), "pascal",
-        "warploom.evaluation.machines:bypassing"),
+        "warploom.evaluation.bypassing:configurations"),
     "affine": Experiment(
         "Affine values",
         "[AFFINE]: affine values", "warploom.verbs.evaluate_figures:affinely", _listed("AFFINE"), "fermi",
-        "warploom.evaluation.machines:affine"),
+        "warploom.evaluation.affine:configurations"),
     "fg_simt": Experiment(
         "The FG-SIMT engine",
         "[AFFINE], section 4: programs on the FG-SIMT engine", "warploom.verbs.evaluate_fg_simt:show",
@@ -105,37 +116,37 @@ EXPERIMENTS = {
     "units": Experiment(
         "Execution units that schedulers share",
         "[HAWS], chapter 4: execution units that schedulers own and share", "warploom.verbs.evaluate_figures:unitwise",
-        ("warploom.evaluation.units:usual",), "kepler", "warploom.evaluation.machines:units", blocks=32),
+        ("warploom.evaluation.units:usual",), "kepler", "warploom.evaluation.units:configurations", blocks=32),
     "characterisation": Experiment(
         "Characterisation of programs",
         "[HAWS], chapter 4: what programs execute and wait for, PTX and machine code",
         "warploom.verbs.evaluate_characterisation:show", ("warploom.evaluation.characterisation:groups",), "k20x",
-        "warploom.evaluation.machines:characterisation", refuses={BLOCKS: _SHARED}, gpu=True),
+        "warploom.evaluation.characterisation:configurations", refuses={BLOCKS: _SHARED}, gpu=True),
     "haws": Experiment(
         "Hints for order",
         "[HAWS], chapter 5: hints for order", "warploom.verbs.evaluate_haws:show", ("warploom.evaluation.haws:groups",),
-        "hd7970", "warploom.evaluation.machines:haws", "warploom.evaluation.haws:cases",
+        "hd7970", "warploom.evaluation.haws:configurations", "warploom.evaluation.haws:cases",
         refuses={BLOCKS: _SHARED}, gpu=True),
     "locality": Experiment(
         "Hints for locality",
         "[HAWS], chapter 6: launch hints for locality", "warploom.verbs.evaluate_figures:local",
-        ("warploom.evaluation.locality:usual",), "k20x", "warploom.evaluation.machines:locality",
+        ("warploom.evaluation.locality:usual",), "k20x", "warploom.evaluation.locality:configurations",
         refuses={BLOCKS: "a GPU is timed whole"}, gpu=True),
     "tfet": Experiment(
         "CMOS and TFET rows",
         "[TFET]: a register file of CMOS and TFET rows", "warploom.verbs.evaluate_tfet:show",
-        ("warploom.evaluation.tfet:groups",), "tfet_gpu", "warploom.evaluation.machines:tfet", blocks=12,
+        ("warploom.evaluation.tfet:groups",), "tfet_gpu", "warploom.evaluation.tfet:configurations", blocks=12,
         gpu=True),
     "tfet_sms": Experiment(
         "TFET rows of several SMs",
         "[TFET]: TFET rows of each of four SMs", "warploom.verbs.evaluate_tfet:by_sm",
-        ("warploom.evaluation.tfet_sms:groups",), "tfet_gpu", "warploom.evaluation.machines:tfet_sms", blocks=64,
+        ("warploom.evaluation.tfet_sms:groups",), "tfet_gpu", "warploom.evaluation.tfet_sms:configurations", blocks=64,
         gpu=True),
     "tfet_bounds": Experiment(
         "TFET rows: predictions and bounds",
         "[TFET]: errors of predictions, and what a perfect predictor and any gating of rows would save",
         "warploom.verbs.evaluate_tfet:bounded", ("warploom.evaluation.tfet:groups",), "tfet_gpu",
-        "warploom.evaluation.machines:tfet_bounds", blocks=12, gpu=True),
+        "warploom.evaluation.tfet_bounds:configurations", blocks=12, gpu=True),
     "tfet_power": Experiment(
         "The rename stage in gates",
         "[TFET]: power and area of the rename stage in gates, beside the register file",
@@ -144,17 +155,17 @@ EXPERIMENTS = {
     "calibration": Experiment(
         "Calibration",
         "instructions per cycle beside GPGPU-Sim's", "warploom.verbs.evaluate_figures:calibrated",
-        ("warploom.evaluation.calibration:usual",), "gtx480", "warploom.evaluation.machines:calibration",
+        ("warploom.evaluation.calibration:usual",), "gtx480", "warploom.evaluation.calibration:configurations",
         refuses={WORKLOADS: "this experiment has kernels of its own"}),
     "combination": Experiment(
         "Combinations of mechanisms",
         "all combinations of the mechanisms, on all workloads", "warploom.verbs.evaluate_combination:show",
-        ("warploom.evaluation.characteristics:groups",), "fermi", "warploom.evaluation.machines:combination",
+        ("warploom.evaluation.characteristics:groups",), "fermi", "warploom.evaluation.combination:configurations",
         size="tiny"),
     "sampling": Experiment(
         "Samples of blocks",
         "the errors of --blocks", "warploom.verbs.evaluate_sampling:show", _listed("RADAIDEH"), "fermi",
-        "warploom.evaluation.machines:sampling",
+        "warploom.evaluation.sampling:configurations",
         refuses={BLOCKS: "it takes samples of several sizes"}, unless="blocks"),
     "workloads": Experiment(
         "What the workloads are made of",
@@ -170,7 +181,7 @@ EXPERIMENTS = {
     "silicon": Experiment(
         "Beside recorded silicon",
         "[HAWS], Figs. 4.9 and 4.10: the model beside recorded silicon", "warploom.verbs.evaluate_silicon:show",
-        ("warploom.evaluation.silicon:usual",), "k20x", "warploom.evaluation.machines:silicon",
+        ("warploom.evaluation.silicon:usual",), "k20x", "warploom.evaluation.silicon:configurations",
         refuses={BLOCKS: "the chip ran all blocks"}, unless="blocks", gpu=True),
     "hardware": Experiment(
         "Areas and longest paths",

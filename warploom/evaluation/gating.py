@@ -4,7 +4,7 @@ It runs twice: byte-interleaved, as in the source, and on the coalescing registe
 """
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from warploom.arch.config import SmConfig
@@ -26,6 +26,9 @@ from warploom.evaluation.gating_bars import (
 from warploom.evaluation.gating_energy import APART, PARTS, REPEATED, SHARED, WHOLE, Organisation
 from warploom.evaluation.register_file_energy import macros_saved, register_file_saved
 from warploom.evaluation.sensitivity import Headline
+
+COMPOSED = "fermi"
+"""The preset on which gating is combined with coalescing."""
 
 ORGANISATIONS = {
     "rows shared": SHARED, "columns apart": APART, "columns apart, rows repeated": REPEATED,
@@ -52,9 +55,10 @@ PARTED = {name(experiment, gating): name(experiment, Gating.OFF)
 """Settings whose energy is shown by part, and the baseline of each."""
 
 
-def configurations(config: SmConfig, composed: SmConfig) -> dict[str, SmConfig]:
-    """Every configuration: `config` byte-interleaved, `composed` with coalescing, in its alignment; how they gate, and
-    whether they coalesce, does not matter."""
+def configurations(config: SmConfig, settings: Sequence[str]) -> dict[str, SmConfig]:
+    """Every configuration: `config` byte-interleaved, and `COMPOSED` with a user's settings with coalescing, in its
+    alignment; how they gate, and whether they coalesce, does not matter."""
+    composed = SmConfig.preset(COMPOSED).with_settings(list(settings))
     found = {name(BYTES, gating): dataclasses.replace(_uncoalesced(config), gating=gating) for gating in Gating}
     for gating in Gating:
         found[name(THREADS, gating)] = dataclasses.replace(composed, coalescing=Coalescing.ON, gating=gating)

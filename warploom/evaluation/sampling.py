@@ -80,9 +80,9 @@ BLOCKS = of_traces("blocks", _counted, _restored, "warploom/evaluation/sampling.
 """The blocks of workloads."""
 
 
-def configurations(config: SmConfig, blocks: int | None = None) -> dict[str, SmConfig]:
-    """One machine, under the name of a sample's size, or of the whole."""
-    return {setting(blocks): config}
+def configurations(config: SmConfig, _: Sequence[str] = ()) -> dict[str, SmConfig]:
+    """The machine, which times every workload whole."""
+    return {setting(None): config}
 
 
 def setting(blocks: int | None) -> str:
@@ -93,7 +93,7 @@ def setting(blocks: int | None) -> str:
 def cases(blocks: Mapping[str, Blocks], size: str, config: SmConfig) -> list[Case]:
     """Every workload whole, and by all samples that are less."""
     return [case for name, has in blocks.items() for count in (None, *COUNTS) if count is None or has.most > count
-            for case in all_cases([name], size, configurations(config, count), count)]
+            for case in all_cases([name], size, {setting(count): config}, count)]
 
 
 def errors(runs: Mapping[str, Runs], blocks: Mapping[str, Blocks]) -> list[Error]:

@@ -66,7 +66,7 @@ def usual() -> dict[str, tuple[str, ...]]:
     return {"programs": tuple(library.names())}
 
 
-def configurations(gpu: GpuConfig) -> dict[str, GpuConfig]:
+def configurations(gpu: GpuConfig, _: Sequence[str] = ()) -> dict[str, GpuConfig]:
     """The GPU as it is."""
     return {gpu.name: gpu}
 

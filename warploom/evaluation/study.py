@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from warploom import report
 from warploom.arch.config import SmConfig
@@ -132,6 +132,11 @@ class Study:
             found: list[Case] = pkgutil.resolve_name(self.experiment.cases)(self)
             return found
         return cases(self.names, self.wanted.size, self.configurations(), self.blocks)
+
+    def show(self) -> dict[str, Any]:
+        """Measure and print the experiment, and return the body of its document."""
+        body: dict[str, Any] = pkgutil.resolve_name(self.experiment.show)(self)
+        return body
 
     def runs(self, needed: Sequence[Case]) -> dict[str, Runs]:
         """The runs of cases."""

@@ -14,7 +14,7 @@ from statistics import fmean, median
 from typing import Any
 
 from warploom.arch.gpu import GpuConfig
-from warploom.evaluation import cached
+from warploom.evaluation import cached, tfet
 from warploom.evaluation.figures import Launched, Run, Runs
 from warploom.evaluation.metrics import gained, share
 from warploom.evaluation.renaming_energy import TFET_ACCESS, accesses
@@ -45,6 +45,13 @@ BOUNDS = ("workload", "leakage of rows, %", "saved by the rule, %", "rows on, %"
 """Of all energy of the baseline: the leakage of its rows, what of it is saved by the rule of the source, rows that are
 on and CMOS rows of `mem_ra` that hold a value (of all rows), and what is saved if all others were off. The dynamic
 energy of its arrays, and what is saved if TFET rows took every access. Last the most that both together save."""
+
+
+
+
+def configurations(gpu: GpuConfig, settings: Sequence[str]) -> dict[str, GpuConfig]:
+    """The machine whose predictions are looked at."""
+    return {MEM_RA: tfet.configurations(gpu, settings)[MEM_RA]}
 
 
 # ------------------------------------------------------------------ one run

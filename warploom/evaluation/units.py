@@ -1,7 +1,7 @@
 """The experiment of [HAWS], chapter 4, on execution units: how schedulers share them, and lanes of those they own."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from warploom.arch.config import SmConfig
@@ -37,7 +37,7 @@ def usual() -> Groups:
     return {on_list(TABLE): listed(TABLE)}
 
 
-def configurations(config: SmConfig) -> dict[str, SmConfig]:
+def configurations(config: SmConfig, _: Sequence[str] = ()) -> dict[str, SmConfig]:
     """The policies on each machine, and the numbers of lanes, by setting."""
     found = {}
     for machine, settings in MACHINES.items():

@@ -97,7 +97,7 @@ def _body(study: Study) -> Body:
     """Run one experiment."""
     on = {"configuration": dataclasses.asdict(study.machine), "options": repeating.options(study.machine, study.preset),
           "blocks": study.blocks} if study.preset else {}
-    found = study.experiment.run(study)
+    found = study.show()
     simulated = {"simulated": sorted(study.commits, key=str)} if study.commits else {}
     return {"experiment": study.name, **on, **found, **simulated, **_failures(study.failed)}
 

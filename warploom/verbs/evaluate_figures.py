@@ -22,7 +22,6 @@ from warploom.evaluation import (
     units,
 )
 from warploom.evaluation.figures import Figure, Measured, Runs
-from warploom.evaluation.machines import COMPOSED, SCARCE
 from warploom.evaluation.placement_runs import PLACES
 from warploom.evaluation.pressure import HEADINGS, pressure
 from warploom.evaluation.study import Study
@@ -45,7 +44,7 @@ def coalesced(study: Study) -> Body:
 def gated(study: Study) -> Body:
     """Chapter 4: the same, and the storage of the zero masks."""
     runs = study.runs(study.cases())
-    body = _figures(study, gating.figures(), runs, f"{study.preset}, with coalescing {COMPOSED}")
+    body = _figures(study, gating.figures(), runs, f"{study.preset}, with coalescing {gating.COMPOSED}")
     body |= energy(study, gating.HEADLINES, gating.PARTED, runs)
     configurations = study.configurations()
     needs = {setting: overheads(study.name, sm_of(configurations[setting]), f"{setting} of ")
@@ -56,14 +55,15 @@ def gated(study: Study) -> Body:
 def bypassed(study: Study) -> Body:
     """[BOW]: every workload under every setting, every figure, and the registers that are transient."""
     runs = study.runs(study.cases())
-    body = _figures(study, bypassing.figures(), runs, f"{study.preset}, and {SCARCE} where it says so")
+    machines = f"{study.preset}, and {bypassing.FEW_COLLECTORS} where it says so"
+    body = _figures(study, bypassing.figures(), runs, machines)
     body |= energy(study, bypassing.HEADLINES, bypassing.PARTED, runs)
     pressed = _pressure("without bypassing and with hints", runs, bypassing.PRESSED)
     rows = bypassing.transient(runs)
     report.table("Registers of a thread that need a row of the register file", bypassing.TRANSIENT_COLUMNS, rows)
     return {**body, **pressed, "transient": [dict(zip(bypassing.TRANSIENT_COLUMNS, row, strict=True)) for row in rows],
             "occupancy": {preset: _occupancy(study, runs, group, preset)
-                          for group, preset in (("", study.preset), (bypassing.SCARCE, SCARCE))}}
+                          for group, preset in (("", study.preset), (bypassing.SCARCE, bypassing.FEW_COLLECTORS))}}
 
 
 def _occupancy(study: Study, runs: Mapping[str, Runs], group: str, preset: str) -> list[Body]:
