@@ -46,9 +46,9 @@ def composed(mechanism: str, affine: Affine) -> str:
 BASELINE, FULL = name(Affine.OFF), name(Affine.ABM)
 
 
-def number(of_seed: str) -> str:
+def number(source_number: str) -> str:
     """The number of a figure of [AFFINE]."""
-    return f"Affine, {of_seed}"
+    return f"Affine, {source_number}"
 
 
 def fig_2(title: str, values: Mapping[str, Value], *, note: str) -> Figure:
@@ -76,9 +76,9 @@ def threads() -> Figure:
     return fig_2("Instructions by executing lanes", values, note="threads")
 
 
-def speed_ups(of_seed: str, memory: str) -> Figure:
+def speed_ups(source_number: str, memory: str) -> Figure:
     """`abm` against the same SM without it, for every number of lanes and both front ends."""
-    return Figure(number(of_seed), f"Speed-up of abm, {memory} caches", {
+    return Figure(number(source_number), f"Speed-up of abm, {memory} caches", {
         f"{lanes} lanes, {front}": against(SPEED, name(Affine.ABM, lanes, front, memory),
                                            name(Affine.OFF, lanes, front, memory))
         for lanes in SP_LANES for front in (SLOW, FAST)

@@ -14,8 +14,7 @@ from warploom.evaluation.bypassing_bars import (
     DESIGNS,
     HALF_ENTRIES,
     IN_GROUPS,
-    SEED_ENTRIES,
-    SEED_WINDOW,
+    SOURCE_ENTRIES,
     Value,
     by_design,
     by_entries,
@@ -33,7 +32,7 @@ from warploom.evaluation.bypassing_bars import (
     sources,
     unneeded,
 )
-from warploom.evaluation.bypassing_reuse import WINDOWS
+from warploom.evaluation.bypassing_reuse import SOURCE_WINDOW, WINDOWS
 from warploom.evaluation.figures import Figure, Groups, Runs, averages, of_statistics
 from warploom.evaluation.register_file_energy import register_file_saved
 from warploom.evaluation.sensitivity import Headline
@@ -41,7 +40,7 @@ from warploom.evaluation.sensitivity import Headline
 BY_WINDOW = {Bypass.BOW: (2, 3, 7), Bypass.BOW_HINTS: tuple(WINDOWS)}
 """The windows with which a design is timed, with the maximum entries that they need."""
 
-ENTRIES = (4, HALF_ENTRIES, SEED_ENTRIES)
+ENTRIES = (4, HALF_ENTRIES, SOURCE_ENTRIES)
 """Numbers of entries with which the hinted design is timed, in the window of the source."""
 
 FEW_COLLECTORS, SCARCE = "fermi", "scarce_"
@@ -88,7 +87,7 @@ def _plain(config: SmConfig) -> SmConfig:
                                alignment=Alignment.REG, gating=Gating.OFF)
 
 
-def _with(plain: SmConfig, bypass: Bypass, window: int = SEED_WINDOW, entries: int | None = None) -> SmConfig:
+def _with(plain: SmConfig, bypass: Bypass, window: int = SOURCE_WINDOW, entries: int | None = None) -> SmConfig:
     return dataclasses.replace(plain, bypass=bypass, window=window, entries=entries or 4 * window)
 
 
@@ -159,8 +158,8 @@ def _energy() -> list[Figure]:
 # ------------------------------------------------------------------ transient registers
 
 TRANSIENT_COLUMNS = ("kernel", "registers", "live", *(f"kept, {window}" for window in WINDOWS),
-                     f"saved, {SEED_WINDOW}, %", f"transient, {SEED_WINDOW}")
-ROW_COLUMNS = ("kernel", "registers", *(f"rows, {window}" for window in WINDOWS), f"saved, {SEED_WINDOW}, %",
+                     f"saved, {SOURCE_WINDOW}, %", f"transient, {SOURCE_WINDOW}")
+ROW_COLUMNS = ("kernel", "registers", *(f"rows, {window}" for window in WINDOWS), f"saved, {SOURCE_WINDOW}, %",
                "warp slots in use", "with transient = on", "warps that rows hold", "with transient = on ")
 
 
@@ -169,11 +168,11 @@ def transient(runs: Mapping[str, Runs]) -> list[tuple[Any, ...]]:
     how many of these hold values that are not transient, by window, and the share that [BOW]'s window saves; and how
     many allocated registers hold transient values only."""
     rows = []
-    seed = WINDOWS.index(SEED_WINDOW)
+    own = WINDOWS.index(SOURCE_WINDOW)
     for kernel, of_kernel in runs.items():
         found = of_kernel[BASELINE].reuse
-        rows.append((kernel, found.registers, found.live, *found.kept, metrics.saved(found.kept[seed], found.live),
-                     found.transient[seed]))
+        rows.append((kernel, found.registers, found.live, *found.kept, metrics.saved(found.kept[own], found.live),
+                     found.transient[own]))
     return rows
 
 
@@ -182,12 +181,12 @@ def occupancy(runs: Mapping[str, Runs], averaged: Groups, group: str = "") -> li
     those with a row, by window, and the share that the window of [BOW] saves; then, for this window, the warp slots
     that can be used, and the warps whose registers would fit if there were slots for them, without and with it."""
     rows: list[tuple[Any, ...]] = []
-    seed = WINDOWS.index(SEED_WINDOW)
+    own = WINDOWS.index(SOURCE_WINDOW)
     for kernel, of_kernel in runs.items():
         run = of_kernel[f"{group}{BASELINE}"]
         found, config = run.reuse, run.config
-        both = found.registers, found.rows[seed]
-        rows.append((kernel, found.registers, *found.rows, metrics.saved(found.rows[seed], found.registers),
+        both = found.registers, found.rows[own]
+        rows.append((kernel, found.registers, *found.rows, metrics.saved(found.rows[own], found.registers),
                      *(resident_warps(config, registers) for registers in both),
                      *(fitting_warps(config, registers) for registers in both)))
     columns = [dict(zip(runs, column, strict=True)) for column in list(zip(*rows, strict=True))[1:]]

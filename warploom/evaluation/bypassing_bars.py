@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from warploom.arch.mechanisms import Bypass
-from warploom.evaluation.bypassing_reuse import WINDOWS
+from warploom.evaluation.bypassing_reuse import SOURCE_WINDOW, WINDOWS
 from warploom.evaluation.figures import Compare, Figure, Run, Runs, against
 from warploom.evaluation.metrics import saved, share
 from warploom.golden_model.times import KINDS
@@ -13,7 +13,8 @@ BASELINE = "off"
 FULL = 4
 """Entries for each instruction of the window; half as many are the source's small collectors."""
 
-SEED_WINDOW, SEED_ENTRIES, HALF_ENTRIES = 3, 12, 6
+SOURCE_ENTRIES = FULL * SOURCE_WINDOW
+HALF_ENTRIES = SOURCE_ENTRIES // 2
 
 DESIGNS = (Bypass.BOW, Bypass.BOW_WR, Bypass.BOW_HINTS)
 
@@ -24,54 +25,54 @@ Value = Callable[[Run], float]
 """A percentage of one run."""
 
 
-def name(bypass: Bypass, window: int = SEED_WINDOW, entries: int | None = None, *, group: str = "") -> str:
+def name(bypass: Bypass, window: int = SOURCE_WINDOW, entries: int | None = None, *, group: str = "") -> str:
     """The name of a configuration in this experiment: ``bow_3_12`` has a window of 3 and 12 entries; the `group` is its
     prefix if the rest of the SM differs."""
     return f"{group}{bypass}_{window}_{entries or FULL * window}"
 
 
-def number(of_seed: str) -> str:
+def number(source_number: str) -> str:
     """The number of a figure of [BOW]."""
-    return f"BOW, {of_seed}"
+    return f"BOW, {source_number}"
 
 
-def of_reuse(of_seed: str, title: str, values: Mapping[str, Callable[[Run], float]], *, note: str = "",
+def of_reuse(source_number: str, title: str, values: Mapping[str, Callable[[Run], float]], *, note: str = "",
              stacked: bool = False) -> Figure:
     """Properties of the kernel in the baseline's run."""
     def of(value: Value) -> Callable[[Runs], float]:
         return lambda runs: value(runs[BASELINE])
 
-    return Figure(number(of_seed), title, {key: of(value) for key, value in values.items()}, stacked, note)
+    return Figure(number(source_number), title, {key: of(value) for key, value in values.items()}, stacked, note)
 
 
-def by_window(of_seed: str, title: str, bypass: Bypass, windows: Sequence[int], compare: Compare) -> Figure:
+def by_window(source_number: str, title: str, bypass: Bypass, windows: Sequence[int], compare: Compare) -> Figure:
     """A design with the maximum entries of its window, against the baseline."""
     bars = {str(window): _against(compare, name(bypass, window)) for window in windows}
-    return Figure(number(f"{of_seed}, {bypass}"), title, bars)
+    return Figure(number(f"{source_number}, {bypass}"), title, bars)
 
 
-def by_entries(of_seed: str, title: str, entries: Sequence[int], compare: Compare) -> Figure:
+def by_entries(source_number: str, title: str, entries: Sequence[int], compare: Compare) -> Figure:
     """The hinted design with the window of the source and this number of entries."""
     bars = {str(count): _against(compare, name(Bypass.BOW_HINTS, entries=count)) for count in entries}
-    return Figure(number(of_seed), title, bars)
+    return Figure(number(source_number), title, bars)
 
 
-def by_design(of_seed: str, title: str, compare: Compare, *, note: str = "") -> Figure:
+def by_design(source_number: str, title: str, compare: Compare, *, note: str = "") -> Figure:
     """All designs with the window of [BOW] and all entries, the hinted one with half of them, and the register file
     cache."""
     settings = {str(bypass): name(bypass) for bypass in DESIGNS}
     settings["half of the entries"] = name(Bypass.BOW_HINTS, entries=HALF_ENTRIES)
     settings["rfc"] = name(Bypass.RFC, entries=HALF_ENTRIES)
     bars = {key: _against(compare, setting) for key, setting in settings.items()}
-    return Figure(number(of_seed), title, bars, note=note)
+    return Figure(number(source_number), title, bars, note=note)
 
 
-def in_group(of_seed: str, title: str, group: str, compare: Compare, *, note: str = "",
+def in_group(source_number: str, title: str, group: str, compare: Compare, *, note: str = "",
              others: Mapping[str, str] | None = None) -> Figure:
     """Designs on the SM of a group of configurations, after `others`, configurations of the group by bar."""
     settings = {**(others or {}), **{str(bypass): name(bypass, group=group) for bypass in IN_GROUPS}}
     bars = {key: _against(compare, setting, group) for key, setting in settings.items()}
-    return Figure(number(of_seed), title, bars, note=note)
+    return Figure(number(source_number), title, bars, note=note)
 
 
 def _against(compare: Compare, setting: str, group: str = "") -> Callable[[Runs], float]:

@@ -24,7 +24,7 @@ WINDOWS = range(2, 8)
 COUNTS = ("reads", "writes", "bypassed", "written", "needed", "classes")
 """Fields of `Reuse` that count operands."""
 
-SEED_WINDOW = 3
+SOURCE_WINDOW = 3
 """The window of the source's design."""
 
 Access = tuple[int, tuple[int, ...], int]
@@ -42,11 +42,11 @@ class Reuse:
 
     `reads` and `writes` are those of the baseline. `bypassed` reads find all executing lanes in the window. `written`
     are values that leave the window before they are overwritten, so that write-back writes them; `needed` are those of
-    them that are read afterwards. `classes` are results by `Destination`, from the hints for a window of `SEED_WINDOW`.
-    `registers` are those of a thread, `transient` is the number of them that hold transient values only. `live` is the
-    maximum number of registers that simultaneously hold values that are read later; `kept` counts only values that are
-    not transient, which is the least number of registers that need a row of the register file. `rows` are the registers
-    that have one with `transient = on`, which not all values that are transient can do without.
+    them that are read afterwards. `classes` are results by `Destination`, from the hints for a window of
+    `SOURCE_WINDOW`. `registers` are those of a thread, `transient` is the number of them that hold transient values
+    only. `live` is the maximum number of registers that simultaneously hold values that are read later; `kept` counts
+    only values that are not transient, which is the least number of registers that need a row of the register file.
+    `rows` are the registers that have one with `transient = on`: some transient values need one, too.
     """
 
     reads: int = 0
@@ -93,7 +93,7 @@ def _count(trace: Trace, found: Reuse) -> None:
         found.writes += sum(written != RZ for _, _, written in accesses)
         for index, window in enumerate(WINDOWS):
             _slide(accesses, window, index, found)
-    places = [destination(instruction) for instruction in annotate(trace.program, SEED_WINDOW).instructions]
+    places = [destination(instruction) for instruction in annotate(trace.program, SOURCE_WINDOW).instructions]
     classes: dict[str, int] = {
         place: sum(executed[pc] for pc, its in enumerate(places) if its is place) for place in Destination}
     found.classes = added([classes, found.classes]) if found.classes else classes

@@ -33,9 +33,6 @@ SLICE_BITS = 256
 
 COLUMN_BITS = 32
 
-WORD_BITS = COLUMNS * COLUMN_BITS
-"""Bits of a warp register."""
-
 SUB_BANK_COLUMNS = COLUMNS // SUB_BANKS
 """Columns of a sub-bank."""
 

@@ -28,10 +28,10 @@ def name(experiment: str, gating: Gating) -> str:
     return f"{experiment}_{gating}"
 
 
-def number(of_seed: str, experiment: str) -> str:
+def number(source_number: str, experiment: str) -> str:
     """The number of a figure: the source's if byte-interleaved as there; with coalescing one without published
     values."""
-    return of_seed if experiment == BYTES else f"{of_seed}, coalescing"
+    return source_number if experiment == BYTES else f"{source_number}, coalescing"
 
 
 def threads(values: Callable[[Any], Values]) -> list[Figure]:
@@ -56,18 +56,18 @@ def threads(values: Callable[[Any], Values]) -> list[Figure]:
     ]
 
 
-def steps(experiment: str, of_seed: str, title: str, compare: Compare, *, note: str = "",
+def steps(experiment: str, source_number: str, title: str, compare: Compare, *, note: str = "",
           keys: Mapping[str, Gating] = STEPS) -> Figure:
     """The savings of each setting of gating beyond the previous one; their sum is the saving of the last one."""
     bars = {key: _difference(compare, experiment, ours, below) for key, (ours, below) in _with_below(keys).items()}
-    return Figure(number(of_seed, experiment), title, bars, stacked=True, note=note)
+    return Figure(number(source_number, experiment), title, bars, stacked=True, note=note)
 
 
-def parts(experiment: str, of_seed: str, title: str, compares: Mapping[str, Compare], *, note: str = "",
+def parts(experiment: str, source_number: str, title: str, compares: Mapping[str, Compare], *, note: str = "",
           stacked: bool = False) -> Figure:
     """Several quantities of `cross_lane`, against no gating."""
     bars = {key: _against(compare, experiment, Gating.CROSS_LANE) for key, compare in compares.items()}
-    return Figure(number(of_seed, experiment), title, bars, stacked, note)
+    return Figure(number(source_number, experiment), title, bars, stacked, note)
 
 
 def by_mask(experiment: str, title: str, value: Callable[[Run], float]) -> Figure:

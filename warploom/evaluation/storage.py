@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from math import ceil, prod
 
 from warploom.arch.config import SmConfig
+from warploom.arch.interfaces import WARP_BITS
 from warploom.arch.mechanisms import Bypass, Coalescing
 from warploom.evaluation import affine_energy, coalescing_energy
 from warploom.evaluation.bypassing_events import cache_rows
-from warploom.evaluation.energy import WORD_BITS, collector_words
+from warploom.evaluation.energy import collector_words
 from warploom.evaluation.overhead import (
     SOURCES,
     affine_register_file,
@@ -55,14 +56,14 @@ def storage(config: SmConfig) -> Storage:
 def flip_flops(config: SmConfig) -> int:
     """Bits of collectors, and of tables."""
     tables = coalescing_energy.table_bits(config) + affine_energy.table_bits(config)
-    return WORD_BITS * collector_words(config) + tables
+    return WARP_BITS * collector_words(config) + tables
 
 
 def _in_sram(config: SmConfig) -> Iterator[tuple[int, ...]]:
     """Factors of the bits of each table: copies, rows, bits of a row."""
-    yield config.banks, config.rows, WORD_BITS
+    yield config.banks, config.rows, WARP_BITS
     if config.bypass is Bypass.RFC:
-        yield config.banks, ceil(cache_rows(config)), WORD_BITS
+        yield config.banks, ceil(cache_rows(config)), WARP_BITS
     if config.coalescing not in (Coalescing.OFF, Coalescing.ON):
         yield rename_table_copies(config), *rename_table(config)
     if config.gating.has_zero_mask:

@@ -20,11 +20,12 @@ from math import prod
 
 from warploom.arch.config import SUB_BANKS
 from warploom.arch.gpu import GpuConfig
+from warploom.arch.interfaces import WARP_BITS
 from warploom.arch.layout import powered_rows, rows_per_warp
 from warploom.arch.mechanisms import Layout
 from warploom.evaluation import renaming_energy
 from warploom.evaluation.assumptions import ASSUMED, FIGURES, Assumptions
-from warploom.evaluation.energy import WORD_BITS, Costs, by_part, collector_words
+from warploom.evaluation.energy import Costs, by_part, collector_words
 from warploom.evaluation.figures import Run
 from warploom.evaluation.gating_energy import SHARED, accesses
 from warploom.evaluation.metrics import saved, share
@@ -62,7 +63,7 @@ def energy(run: Run, assumed: Assumptions = ASSUMED) -> Energy:
 
 def _dynamic(run: Run, assumed: Assumptions) -> dict[str, float]:
     counts, config, costs = run.statistics, run.config, Costs.of(run, assumed)
-    word = WORD_BITS // ARRAY_BITS * costs.sram(config.rows, ARRAY_BITS) * _enabled(run, assumed)
+    word = WARP_BITS // ARRAY_BITS * costs.sram(config.rows, ARRAY_BITS) * _enabled(run, assumed)
     slow = renaming_energy.accesses(counts)
     parts = register_file(run, assumed=assumed)
     stage = by_part(renaming_energy.spent(run, costs)) if config.renames else {}
@@ -87,10 +88,10 @@ def _leakage(run: Run, assumed: Assumptions) -> dict[str, float]:
     cycles = run.sm_cycles
     rows = config.banks * sum(launch.cycles * powered_rows(config, launch.registers, launch.warps)
                               for launch in run.launches)
-    slow = WORD_BITS * config.banks * config.tfet_rows * cycles
+    slow = WARP_BITS * config.banks * config.tfet_rows * cycles
     awake = machine.sms * rows - (1 - assumed.drowsy_leakage) * _asleep(run)
-    found = {"CMOS": WORD_BITS * awake, "TFET": SUPPLIES / assumed.tfet_leakage * slow,
-             "around": WORD_BITS * collector_words(config) * cycles}
+    found = {"CMOS": WARP_BITS * awake, "TFET": SUPPLIES / assumed.tfet_leakage * slow,
+             "around": WARP_BITS * collector_words(config) * cycles}
     if config.renames:
         found["renaming"] = prod(renamed_rows(config)) * cycles
     return {part: by_bit * bits for part, bits in found.items()}

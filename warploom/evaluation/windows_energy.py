@@ -12,10 +12,11 @@ import math
 from collections.abc import Iterator
 
 from warploom.arch.config import SUB_BANKS
+from warploom.arch.interfaces import WARP_BITS
 from warploom.arch.mechanisms import Alignment, Coalescing, Gating
 from warploom.evaluation.assumptions import FIGURES
 from warploom.evaluation.bypassing_events import cache_rows, events
-from warploom.evaluation.energy import SLICE_BITS, WORD_BITS, Costs, Spent
+from warploom.evaluation.energy import SLICE_BITS, Costs, Spent
 from warploom.evaluation.figures import Run
 
 
@@ -26,17 +27,17 @@ def spent(run: Run, costs: Costs) -> Iterator[Spent]:
     path = costs.selection(len(config.write_paths))
     if not config.bypass.has_window:
         sram = SUB_BANKS * costs.sram(math.ceil(cache_rows(config)), SLICE_BITS)
-        read, write = (sram + WORD_BITS * (whole.wire + way) for way in (costs.selection(config.banks), path))
+        read, write = (sram + WARP_BITS * (whole.wire + way) for way in (costs.selection(config.banks), path))
         yield Spent("cache", "a word is read", found.cache_reads, read)
         yield Spent("cache", "a word is written", found.cache_writes, write)
         return
     passed = FIGURES["logic"]["windows"]
     loaded = costs.selection(config.collectors) + whole.flip_flop
     yield Spent("window network", "an operand or an evicted word leaves its entry", found.taken,
-                WORD_BITS * costs.selection(config.entries))
+                WARP_BITS * costs.selection(config.entries))
     yield Spent("window network", "a result is delivered", found.network - found.evicted,
-                WORD_BITS * (whole.wire + path))
-    yield Spent("window network", "an evicted word enters its unit", found.evicted, WORD_BITS * loaded)
+                WARP_BITS * (whole.wire + path))
+    yield Spent("window network", "an evicted word enters its unit", found.evicted, WARP_BITS * loaded)
     yield Spent("window logic", "an instruction finds its entries", run.statistics.datapath_instructions,
                 costs.logic(passed["instruction"]))
     yield Spent("window logic", "an eviction", found.evicted, costs.logic(passed["eviction"]))
