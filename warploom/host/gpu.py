@@ -24,10 +24,11 @@ from warploom.golden_model.statistics import Statistics
 from warploom.golden_model.trace import Traced
 from warploom.host.arguments import Value, encode_all
 from warploom.host.array import DeviceArray
+from warploom.host.geometry import Geometry
 from warploom.host.hardware import Hardware
 from warploom.host.launched import Launched, summed
 from warploom.host.memory import GlobalMemory
-from warploom.host.module import Geometry, Kernel, Module
+from warploom.host.module import Kernel, Module
 from warploom.kernels.launchwriter import save
 from warploom.tb.seeds import FIXED, LIMIT
 
@@ -73,32 +74,18 @@ class Gpu:
             raise ConfigError(f"gpu = {self.gpu.name}: leave out machine (its SMs are part of it), and rtl, sample and "
                               "a function as timing, which are for one SM")
         self.config = _sm(machine).with_settings(changes, "settings") if self.gpu is None else self.gpu.sm
-        self.launches: list[Launched] = []
         if not (isinstance(timing, bool) or callable(timing)):
             raise ConfigError(f"timing = {shown(timing)}: must be True, False, or a function")
-        self._timing = _simulated if timing is True else timing
-        self._traces = traces
-        if replay and not rtl:
-            raise ConfigError("replay: only hardware replays: add rtl=True")
-        if rtl and not timing:
-            raise ConfigError("rtl: hardware is compared with the timing: leave out timing=False")
-        if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < LIMIT):
-            raise ConfigError(f"seed = {shown(seed)}: must be a whole number from 0 to {LIMIT - 1}")
-        if seed is not None and not rtl:
-            raise ConfigError("seed: only hardware has power-up contents: add rtl=True")
-        if sample is not None and (rtl or not timing or not isinstance(sample, int) or sample < 2):
-            raise ConfigError(f"sample = {shown(sample)}: must be at least 2 blocks, of a Gpu with timing and without "
-                              "rtl")
-        self._sample = sample
-        self._hardware = Hardware(self.config, FIXED if seed is None else seed, replay) if rtl else None
+        _check_hardware(rtl=rtl, replay=replay, seed=seed, timed=bool(timing))
+        _check_limits(sample, limit, timed_alone=bool(timing) and not rtl)
         if not isinstance(launch_files, str | Path | None):
             raise ConfigError(f"launch_files = {shown(launch_files)}: must be the path of a folder")
+        self.launches: list[Launched] = []
+        self._timing = _simulated if timing is True else timing
+        self._traces, self._sample, self._limit = traces, sample, limit
+        self._hardware = Hardware(self.config, FIXED if seed is None else seed, replay) if rtl else None
         self._files = None if launch_files is None else Path(launch_files)
-        self._memory = GlobalMemory(self._place)
-        self._free = HEAP_BASE
-        if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
-            raise ConfigError(f"limit = {shown(limit)}: must be a whole number of warp instructions, at least 1")
-        self._limit = limit
+        self._memory, self._free = GlobalMemory(self._place), HEAP_BASE
 
     def array(self, values: np.ndarray | np.generic, name: str | None = None) -> DeviceArray:
         """A copy of `values` in global memory. `name` is for messages and launch files. Raises `LaunchError`."""
@@ -119,7 +106,7 @@ class Gpu:
                 or not 1 <= max_registers <= GENERAL_REGISTERS):
             raise LaunchError(f"module(max_registers={shown(max_registers)}): must be a whole number from 1 to "
                               f"{GENERAL_REGISTERS}")
-        return Module(self, Path(path), max_registers)
+        return Module(self.launch, Path(path), max_registers)
 
     @property
     def statistics(self) -> Statistics:
@@ -199,6 +186,27 @@ def _check_flags(**flags: object) -> None:
     for name, value in flags.items():
         if not isinstance(value, bool):
             raise ConfigError(f"{name} = {shown(value)}: must be True or False")
+
+
+def _check_hardware(*, rtl: bool, replay: bool, seed: object, timed: bool) -> None:
+    """Raise `ConfigError` for options of hardware that make no sense."""
+    if replay and not rtl:
+        raise ConfigError("replay: only hardware replays: add rtl=True")
+    if rtl and not timed:
+        raise ConfigError("rtl: hardware is compared with the timing: leave out timing=False")
+    if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < LIMIT):
+        raise ConfigError(f"seed = {shown(seed)}: must be a whole number from 0 to {LIMIT - 1}")
+    if seed is not None and not rtl:
+        raise ConfigError("seed: only hardware has power-up contents: add rtl=True")
+
+
+def _check_limits(sample: object, limit: object, *, timed_alone: bool) -> None:
+    """Raise `ConfigError` for a sample, which only the model times alone, or a number of instructions that is none."""
+    if sample is not None and (not timed_alone or not isinstance(sample, int) or sample < 2):
+        raise ConfigError(f"sample = {shown(sample)}: must be at least 2 blocks, of a Gpu with timing and without "
+                          "rtl")
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
+        raise ConfigError(f"limit = {shown(limit)}: must be a whole number of warp instructions, at least 1")
 
 
 def _setting(field: str, value: Setting) -> str:

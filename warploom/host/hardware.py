@@ -7,11 +7,11 @@ from warploom import store
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
 from warploom.arch.launch import Launch
+from warploom.host.module import Module
 from warploom.kernels.launchfile import Options, load
 from warploom.kernels.launchwriter import save
 
 if TYPE_CHECKING:
-    from warploom.host.module import Module
     from warploom.tb.lockstep import Lockstep
 
 
@@ -27,7 +27,7 @@ class Hardware:
     def __post_init__(self) -> None:
         self.config.check_hardware()
 
-    def compare(self, module: "Module", entry: str, launch: Launch, cycles: int | None) -> "Lockstep":
+    def compare(self, module: Module, entry: str, launch: Launch, cycles: int | None) -> "Lockstep":
         """Run a launch of a kernel of a module. It is written as a launch file for the simulator's process, which stays
         after a difference. `cycles` is the number that it must take.
 

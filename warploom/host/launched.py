@@ -9,7 +9,7 @@ from warploom.golden_model.gpu.simulate import GpuRun
 from warploom.golden_model.sample import Sample
 from warploom.golden_model.statistics import Statistics, scaled, total
 from warploom.golden_model.trace import Trace
-from warploom.host.module import Geometry
+from warploom.host.geometry import Geometry
 
 if TYPE_CHECKING:
     from warploom.tb.lockstep import Lockstep

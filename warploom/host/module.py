@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -21,24 +19,22 @@ from warploom.compiler.parser import parse
 from warploom.compiler.ptx import Variable
 from warploom.host.arguments import Value
 from warploom.host.array import checked, copied
+from warploom.host.geometry import Extents, Geometry
+from warploom.host.launched import Launched
 
-if TYPE_CHECKING:
-    from warploom.host.gpu import Gpu
-    from warploom.host.launched import Launched
-
-Extents = int | tuple[int, ...] | list[int]
-"""One to three numbers, x first."""
+Launcher = Callable[["Kernel", Geometry, Sequence[Value]], Any]
+"""Runs a kernel to its end on the GPU of its module; that of a `Gpu` returns a `Launched`."""
 
 
 class Module:
-    """A PTX file on a `Gpu`. Its variables keep their contents from launch to launch.
+    """A PTX file on a GPU, on which `launch` runs its kernels. Its variables keep their contents from launch to launch.
 
     `entries` are the names of its kernels. Threads have at most `max_registers` registers, and other values are in
     local memory. Raises `PtxError`.
     """
 
-    def __init__(self, gpu: Gpu, path: Path, max_registers: int = GENERAL_REGISTERS) -> None:
-        self._gpu, self.path, self.text, self.max_registers = gpu, path, read_ptx(path), max_registers
+    def __init__(self, launch: Launcher, path: Path, max_registers: int = GENERAL_REGISTERS) -> None:
+        self.launch, self.path, self.text, self.max_registers = launch, path, read_ptx(path), max_registers
         declared = parse(excerpt(self.text, ""), str(path))
         self.entries = tuple(function.name for function in declared.functions if function.is_entry)
         self._declared = {variable.name: variable for variable in declared.variables
@@ -50,7 +46,7 @@ class Module:
         if entry not in self.entries:
             raise LaunchError(f"{self.path}: no kernel {shown(entry)}; it has {listed(self.entries) or 'none'}"
                               f"{nearest(str(entry), self.entries)}")
-        return Kernel(self._gpu, self, _compiled(self.text, str(self.path), entry, self.max_registers))
+        return Kernel(self, _compiled(self.text, str(self.path), entry, self.max_registers))
 
     def set(self, name: str, value: np.ndarray | np.generic) -> None:
         """Set a `.global` or `.const` variable from its first byte on (cudaMemcpyToSymbol). Raises `LaunchError`."""
@@ -95,8 +91,8 @@ class Kernel:
     the bytes of dynamic shared memory, an int, and last a launch hint, a `Locality`: ``kernel[grid, block, hint](...)``
     or ``kernel[grid, block, shared, hint](...)``."""
 
-    def __init__(self, gpu: Gpu, module: Module, program: Program) -> None:
-        self._gpu, self.module, self.program = gpu, module, program
+    def __init__(self, module: Module, program: Program) -> None:
+        self.module, self.program = module, program
 
     def __call__(self, *_: Value) -> NoReturn:
         """A kernel needs a geometry: raises `LaunchError`."""
@@ -106,63 +102,22 @@ class Kernel:
         self, geometry: tuple[Extents, Extents] | tuple[Extents, Extents, int | Locality]
         | tuple[Extents, Extents, int, Locality],
     ) -> Configured:
-        name = self.program.name
-        if not isinstance(geometry, tuple) or not 2 <= len(geometry) <= 4:
-            raise LaunchError(f"{name}[{shown(geometry)}]: write {name}[grid, block](...), after these if needed bytes "
-                              "of dynamic shared memory, and a warploom.Locality last")
-        grid, block, *others = geometry
-        return Configured(self._gpu, self, Geometry(
-            _three(name, "grid", grid), _three(name, "block", block), *_others(name, others)))
-
-
-@dataclass(frozen=True)
-class Geometry:
-    """Grid and block (x, y, z), dynamic shared memory in bytes, and the launch hint."""
-
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    shared: int = 0
-    locality: Locality = Locality.NONE
+        return Configured(self, Geometry.of(self.program.name, geometry))
 
 
 class Configured:
     """A kernel with its geometry; a call launches it and waits for its end."""
 
-    def __init__(self, gpu: Gpu, kernel: Kernel, geometry: Geometry) -> None:
-        self._gpu, self._kernel, self._geometry = gpu, kernel, geometry
+    def __init__(self, kernel: Kernel, geometry: Geometry) -> None:
+        self._kernel, self._geometry = kernel, geometry
 
     def __call__(self, *arguments: Value) -> Launched:
         """Launch. Raises `LaunchError`, `ExecutionError`, and with `rtl` `LockstepError`; memory is then as before."""
-        return self._gpu.launch(self._kernel, self._geometry, arguments)
+        launched: Launched = self._kernel.module.launch(self._kernel, self._geometry, arguments)
+        return launched
 
 
 @lru_cache(maxsize=256)
 def _compiled(text: str, file: str, entry: str, max_registers: int) -> Program:
     """A compiled kernel: once for all GPUs of this process."""
     return compile_ptx(text, file, entry, max_registers)
-
-
-def _three(kernel: str, what: str, extents: Extents) -> tuple[int, int, int]:
-    """The extents in x, y and z."""
-    given = extents if isinstance(extents, tuple | list) else (extents,)
-    if not 1 <= len(given) <= 3:
-        raise LaunchError(f"{kernel}: {what} = {shown(extents)}: must be one to three whole numbers")
-    x, y, z = (*(_whole(kernel, what, extent) for extent in given), 1, 1)[:3]
-    return x, y, z
-
-
-def _others(kernel: str, given: Sequence[object]) -> tuple[int, Locality]:
-    """The bytes of shared memory and the launch hint, of which none, one or both are given."""
-    if len(given) == 1:
-        given = (0, *given) if isinstance(given[0], Locality) else (*given, Locality.NONE)
-    shared, hint = given or (0, Locality.NONE)
-    if not isinstance(hint, Locality):
-        raise LaunchError(f"{kernel}: hint = {shown(hint)}: must be one of {', '.join(map(str, Locality))}")
-    return _whole(kernel, "shared", shared), hint
-
-
-def _whole(kernel: str, what: str, value: Any) -> int:
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise LaunchError(f"{kernel}: {what} = {shown(value)}: must be a whole number") from None

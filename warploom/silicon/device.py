@@ -5,7 +5,7 @@ import importlib
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from warploom.arch.errors import ToolError
 from warploom.arch.launch import Scalar
 from warploom.arch.modifiers import Space
 from warploom.host.arguments import Value, encode_all
-from warploom.host.gpu import Gpu
+from warploom.host.geometry import Geometry
 from warploom.host.memory import GlobalMemory
-from warploom.host.module import Geometry, Kernel, Module
+from warploom.host.module import Kernel, Module
 
 WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 """Types of arguments that are passed in a register, by size in bytes."""
@@ -52,7 +52,7 @@ class Silicon:
 
     def module(self, path: str | Path) -> Module:
         """A PTX file, whose kernels and variables have this GPU's memory. Raises `PtxError`."""
-        return Module(cast(Gpu, self), Path(path))  # of its GPU, a module uses `launch` only
+        return Module(self.launch, Path(path))
 
     def launch(self, kernel: Kernel, geometry: Geometry, arguments: Sequence[Value]) -> None:
         """Run a kernel to its end."""
