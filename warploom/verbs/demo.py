@@ -10,7 +10,8 @@ from warploom.rtl.emit import short_name
 from warploom.running import find, run
 from warploom.synth.flow import synthesise
 from warploom.verbs import Body, configuration, need_simulator, synth
-from warploom.verbs.run import describe, run_rtl, show, show_timing
+from warploom.verbs.run import run_rtl
+from warploom.verbs.show_run import describe, show, show_timing
 from warploom.verbs.verilog import generate_unit
 
 FOLDER = Path("build")

@@ -14,7 +14,7 @@ from warploom.programs.library import Inputs, Outputs, Program, program
 from warploom.running import save
 from warploom.verbs import Body, machine, need_simulator
 from warploom.verbs.gpu import gpu_body, show_gpu
-from warploom.verbs.run import extents, show_printed, show_timing
+from warploom.verbs.show_run import extents, show_printed, show_timing
 
 
 def main(options: argparse.Namespace) -> Body:
