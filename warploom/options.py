@@ -1,13 +1,13 @@
 """The options of the command line, and their help."""
 
 import argparse
-import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
 from warploom import __version__
+from warploom import option_types as types
 from warploom.arch.config import DEFAULT_PRESET
 from warploom.arch.errors import SHOWN, one_line, shorten, shown
 from warploom.arch.isa import GENERAL_REGISTERS
@@ -53,6 +53,16 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: error: {one_line(message)}; see {self.prog} --help\n")
 
 
+class _Once(argparse.Action):
+    """Stores a value, and refuses another one."""
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any,
+                 option: str | None = None) -> None:
+        if getattr(namespace, self.dest) is not None:
+            raise argparse.ArgumentError(self, "is given twice")
+        setattr(namespace, self.dest, values)
+
+
 def parser() -> argparse.ArgumentParser:
     """The parser of all verbs."""
     made = _Parser(prog="warploom", description=DESCRIPTION, epilog=EXAMPLES,
@@ -72,7 +82,7 @@ _Verbs: TypeAlias = "argparse._SubParsersAction[_Parser]"
 def _add_library(verbs: _Verbs) -> None:
     kernels = _verb(verbs, "kernels", "list the bundled kernels and programs",
                     "warploom kernels --json kernels.json\nwarploom kernels --gallery gallery.html", configured=False)
-    kernels.add_argument("--gallery", type=_file, metavar="FILE",
+    kernels.add_argument("--gallery", type=types.file, metavar="FILE",
                          help="also write a page for a browser: launches, outputs, pictures (docs/report.md); takes "
                               "minutes")
 
@@ -95,13 +105,13 @@ def _add_run(verbs: _Verbs) -> None:
                 "warploom run gaussian --size tiny --launches gaussian\nwarploom run saxpy.toml --out results")
     _add_kernel(run)
     _add_gpu(run, "time all SMs of a GPU and the memory that they share")
-    run.add_argument("--out", type=_folder, metavar="DIR", help="write the output buffers to DIR/<name>.npy")
-    run.add_argument("--launches", type=_folder, metavar="DIR",
+    run.add_argument("--out", type=types.folder, metavar="DIR", help="write the output buffers to DIR/<name>.npy")
+    run.add_argument("--launches", type=types.folder, metavar="DIR",
                      help="write each launch of a program as a launch file, DIR/<number>-<kernel>/launch.toml; DIR is "
                           "new or empty")
     _add_blocks(run)
     _add_optimise(run)
-    run.add_argument("--heap-base", type=_address, metavar="ADDRESS",
+    run.add_argument("--heap-base", type=types.address, metavar="ADDRESS",
                      help=f"address of the first array (default: {HEAP_BASE:#x})")
     how = run.add_mutually_exclusive_group()
     how.add_argument("--functional", action="store_true", help="compute and check results only, without timing")
@@ -112,7 +122,7 @@ def _add_run(verbs: _Verbs) -> None:
                           f"{seeds.FIXED})")
     run.add_argument("--replay", action="store_true",
                      help="with --rtl, replay a recorded run of the golden model: many times as fast")
-    run.add_argument("--waves", type=_file, metavar="FILE",
+    run.add_argument("--waves", type=types.file, metavar="FILE",
                      help="with --rtl, record the whole run as a waveform: FILE.vcd, about 50 KB a cycle with preset "
                           "small, or FILE.fst, about a thirtieth of that")
 
@@ -141,7 +151,7 @@ def _add_views(verbs: _Verbs) -> None:
                   "warploom trace gaussian --size tiny --out gaussian.perfetto-trace\n"
                   "warploom trace saxpy.toml --preset small --set coalescing=on --out saxpy.perfetto-trace")
     _add_kernel(trace)
-    trace.add_argument("--out", type=_file, required=True, metavar="FILE", dest="trace", help="the file to write")
+    trace.add_argument("--out", type=types.file, required=True, metavar="FILE", dest="trace", help="the file to write")
 
     annotate = _verb(verbs, "annotate", "PTX or CUDA, with what a run on the golden SM spends on each line",
                      "warploom annotate reduction --size tiny\nwarploom annotate saxpy.toml --cuda --json lines.json")
@@ -168,63 +178,7 @@ def _add_compile(verbs: _Verbs) -> None:
 
 
 def _add_blocks(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--blocks", type=_sample, metavar="N", help=f"{SAMPLED} instead of all; {EXECUTED}")
-
-
-class _Once(argparse.Action):
-    """Stores a value, and refuses another one."""
-
-    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any,
-                 option: str | None = None) -> None:
-        if getattr(namespace, self.dest) is not None:
-            raise argparse.ArgumentError(self, "is given twice")
-        setattr(namespace, self.dest, values)
-
-
-def _folder(text: str) -> Path:
-    """The path of a folder."""
-    if not text:
-        raise argparse.ArgumentTypeError("must name a folder")
-    return Path(text)
-
-
-def _file(text: str) -> Path:
-    """The path of a file."""
-    if not text:
-        raise argparse.ArgumentTypeError("must name a file")
-    return Path(text)
-
-
-def _sample(text: str) -> int:
-    """A number of blocks that a sample may have."""
-    try:
-        count = int(text)
-    except ValueError:
-        count = 0
-    if count < 2:
-        raise argparse.ArgumentTypeError(
-            f"{text}: must be a whole number of at least 2: the first block and the last one")
-    return count
-
-
-def _sample_or_all(text: str) -> int:
-    """The same, or 0 for all blocks."""
-    return 0 if text == ALL else _sample(text)
-
-
-def _address(text: str) -> int:
-    """An address, decimal or hexadecimal."""
-    try:
-        return int(text, 0)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text}: must be an address, such as 0xc0000000") from None
-
-
-def _registers(text: str) -> int:
-    """A number of registers of a thread, as an option has it."""
-    if not text.isdecimal() or not 1 <= int(text) <= GENERAL_REGISTERS:
-        raise argparse.ArgumentTypeError(f"{text}: must be a whole number from 1 to {GENERAL_REGISTERS}")
-    return int(text)
+    verb.add_argument("--blocks", type=types.blocks, metavar="N", help=f"{SAMPLED} instead of all; {EXECUTED}")
 
 
 def _add_optimise(verb: argparse.ArgumentParser) -> None:
@@ -232,7 +186,7 @@ def _add_optimise(verb: argparse.ArgumentParser) -> None:
                       help="compile each PTX instruction separately: more instructions, the same results")
     verb.add_argument("--virtual-registers", action="store_true",
                       help="do not allocate registers: each PTX register gets a machine register of its own")
-    verb.add_argument("--max-registers", type=_registers, default=GENERAL_REGISTERS, metavar="N",
+    verb.add_argument("--max-registers", type=types.registers, default=GENERAL_REGISTERS, metavar="N",
                       help="registers of a thread; other values go to local memory, as with -maxrregcount of nvcc "
                            f"(default: {GENERAL_REGISTERS})")
 
@@ -240,7 +194,7 @@ def _add_optimise(verb: argparse.ArgumentParser) -> None:
 def _add_verilog(verbs: _Verbs) -> None:
     verilog = _verb(verbs, "verilog", "generate Verilog",
                     "warploom verilog --preset fermi\nwarploom verilog --unit Arbiter --set banks=16 --out build/mine")
-    verilog.add_argument("--out", type=_folder, metavar="DIR", help="folder to write to (default: build/verilog)")
+    verilog.add_argument("--out", type=types.folder, metavar="DIR", help="folder to write to (default: build/verilog)")
     what = verilog.add_mutually_exclusive_group()
     what.add_argument("--unit", default="Datapath", help="the datapath, or a unit (default: Datapath)")
     what.add_argument("--units", action="store_true", help="list the units, and the settings that they need")
@@ -257,9 +211,9 @@ def _add_checks(verbs: _Verbs) -> None:
                          help="base of the seeds of all runs, or new; the same number continues an interrupted "
                               "regression (default: new)")
     model = regress.add_mutually_exclusive_group()
-    model.add_argument("--record", type=_file, metavar="FILE",
+    model.add_argument("--record", type=types.file, metavar="FILE",
                        help="time all runs on the golden model alone, and record their values")
-    model.add_argument("--against", type=_file, metavar="FILE",
+    model.add_argument("--against", type=types.file, metavar="FILE",
                        help="time all runs on the golden model alone, and compare them with a record")
 
     _verb(verbs, "bench", "measure the speed of the models and of the lockstep bench", "warploom bench --preset small")
@@ -281,23 +235,13 @@ def _add_synth(verbs: _Verbs) -> None:
     synth.add_argument("--ipc", choices=("tiny", "default"),
                        help="with --all or --pairs: also instructions per cycle, of all kernels in a size, and per "
                             "nanosecond")
-    synth.add_argument("--max-ps", type=_picoseconds, metavar="N",
+    synth.add_argument("--max-ps", type=types.picoseconds, metavar="N",
                        help="fail if a path takes more than N ps, access to SRAM left out")
-    synth.add_argument("--liberty", type=_file, metavar="FILE", help="your own cell library (default: Nangate 45 nm)")
+    synth.add_argument("--liberty", type=types.file, metavar="FILE",
+                       help="your own cell library (default: Nangate 45 nm)")
     synth.add_argument("--flat", action="store_true", help="dissolve the hierarchy first: one row, slower")
     synth.add_argument("--fpga", action="store_true",
                        help="LUTs, flip-flops, block RAM, multipliers and clock on an ECP5 FPGA instead, of one unit")
-
-
-def _picoseconds(text: str) -> float:
-    """The length of a path."""
-    try:
-        length = float(text)
-    except ValueError:
-        length = 0.0
-    if not 0 < length < math.inf:
-        raise argparse.ArgumentTypeError(f"{text}: must be a positive number of picoseconds")
-    return length
 
 
 def _add_evaluate(verbs: _Verbs) -> None:
@@ -322,16 +266,16 @@ def _add_evaluate(verbs: _Verbs) -> None:
     size.add_argument("--quick", action="store_true", help="tiny inputs, and all without synthesis, for a quick look")
     _add_workloads(evaluate, "the programs on the list of the experiment's source, and the kernels")
     usual = ", ".join(f"{one.blocks} for {name}" for name, one in EXPERIMENTS.items() if one.blocks)
-    evaluate.add_argument("--blocks", type=_sample_or_all, metavar="N",
+    evaluate.add_argument("--blocks", type=types.blocks_or_all, metavar="N",
                           help=f"{SAMPLED}, or all of them (default: {usual}, unless inputs are tiny; all for others); "
                                f"{EXECUTED}")
     evaluate.add_argument("--scheduler", metavar="ADDRESS",
                           help="simulate on the cluster of this Dask scheduler (default: on this machine)")
-    evaluate.add_argument("--record", type=_file, metavar="FILE",
+    evaluate.add_argument("--record", type=types.file, metavar="FILE",
                           help="record all simulations: JSON, compressed with xz (docs/evaluation.md)")
-    evaluate.add_argument("--from", type=_file, metavar="FILE", dest="source",
+    evaluate.add_argument("--from", type=types.file, metavar="FILE", dest="source",
                           help="take the simulations that this record has from there, whatever version made them")
-    evaluate.add_argument("--out", type=_folder, metavar="DIR",
+    evaluate.add_argument("--out", type=types.folder, metavar="DIR",
                           help="folder of the charts (default: build/evaluation/SIZE)")
 
 
@@ -339,7 +283,8 @@ def _add_report(verbs: _Verbs) -> None:
     page = _verb(verbs, "report", "the documents of experiments as one page for a browser (docs/report.md)",
                  "warploom report docs/results/*.json --out report.html", configured=False)
     page.add_argument("documents", nargs="+", type=Path, metavar="DOCUMENT", help="what evaluate --json has written")
-    page.add_argument("--out", type=_file, metavar="FILE", dest="page", default=Path("build/evaluation/report.html"),
+    page.add_argument("--out", type=types.file, metavar="FILE", dest="page",
+                      default=Path("build/evaluation/report.html"),
                       help="the page (default: build/evaluation/report.html)")
 
 
@@ -349,8 +294,9 @@ def _add_sweep(verbs: _Verbs) -> None:
                   "warploom sweep --set window=2..8 --set bypass=bow,bow_wr --set gating=off,active --random 20\n"
                   "warploom sweep --points points.csv --synth", ranges=True)
     _add_gpu(sweep, "vary fields of a GPU and of its SMs")
-    sweep.add_argument("--points", type=_file, metavar="FILE", help="the points: CSV, a column for each field")
-    sweep.add_argument("--random", type=_positive, metavar="N", help="simulate N points of the grid, drawn at random")
+    sweep.add_argument("--points", type=types.file, metavar="FILE", help="the points: CSV, a column for each field")
+    sweep.add_argument("--random", type=types.positive, metavar="N",
+                       help="simulate N points of the grid, drawn at random")
     sweep.add_argument("--seed", type=seeds.read, metavar="N",
                        help=f"seed of --random: a number, or {seeds.NEW} (default: {seeds.FIXED})")
     sweep.add_argument("--synth", action="store_true",
@@ -360,14 +306,7 @@ def _add_sweep(verbs: _Verbs) -> None:
     _add_workloads(sweep, "the kernels")
     sweep.add_argument("--scheduler", metavar="ADDRESS",
                        help="simulate on the cluster of this Dask scheduler (default: on this machine)")
-    sweep.add_argument("--csv", type=_file, metavar="FILE", help="also write all points as CSV")
-
-
-def _positive(text: str) -> int:
-    """A number of points."""
-    if text.isdecimal() and int(text):
-        return int(text)
-    raise argparse.ArgumentTypeError(f"{text}: must be a positive number")
+    sweep.add_argument("--csv", type=types.file, metavar="FILE", help="also write all points as CSV")
 
 
 def _add_workloads(verb: argparse.ArgumentParser, usual: str) -> None:
@@ -398,6 +337,6 @@ def _verb(verbs: _Verbs, name: str, what: str, examples: str, *,
                           metavar="FIELD=VALUES" if ranges else "FIELD=VALUE",
                           help=f"{'values (1,2,4 or 1..4) of' if ranges else 'change'} one field of the configuration; "
                                "may be repeated")
-    verb.add_argument("--json", type=_file, action=_Once, metavar="FILE",
+    verb.add_argument("--json", type=types.file, action=_Once, metavar="FILE",
                       help="also write the results as JSON (docs/json.md)")
     return verb
