@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from warploom.arch.compact import Tag
 from warploom.arch.config import LANES
-from warploom.arch.interfaces import Tag
 from warploom.golden_model.words import WORD_MASK, join
 
 AFFINE, UNIFORM = Tag.AFFINE, Tag.UNIFORM

@@ -6,7 +6,8 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import COLUMNS, LANES, SUB_BANKS
-from warploom.arch.interfaces import WARP_BITS, index_bits
+from warploom.arch.fields import index_bits
+from warploom.arch.interfaces import WARP_BITS
 from warploom.rtl.shared import share
 from warploom.rtl.sizes import check_positive
 from warploom.rtl.subbank import BYTES, SubBank

@@ -9,7 +9,8 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import index_bits, pipe_bits
+from warploom.arch.fields import index_bits
+from warploom.arch.interfaces import pipe_bits
 from warploom.arch.isa import Pipe, TimingClass
 from warploom.arch.pipes import PipeConfig, Sharing
 from warploom.rtl.rotate import in_turn

@@ -6,7 +6,8 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import COLUMNS, SUB_BANKS
-from warploom.arch.interfaces import WARP_BITS, index_bits
+from warploom.arch.fields import index_bits
+from warploom.arch.interfaces import WARP_BITS
 from warploom.rtl.bank import SUB_BANK_BITS, SUB_BANK_COLUMNS
 from warploom.rtl.select import merge
 from warploom.rtl.shared import share

@@ -8,7 +8,8 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import LANES, SmConfig
-from warploom.arch.interfaces import OUTCOME_BITS, index_bits, result_fields, trivial_fields
+from warploom.arch.fields import index_bits
+from warploom.arch.interfaces import OUTCOME_BITS, result_fields, trivial_fields
 from warploom.arch.isa import INTEGER_OPS, Instruction
 from warploom.rtl.gating.lane import GatedLane, HoldingLane
 from warploom.rtl.interfaces import dispatch_layout, result_layout, struct, unstoppable

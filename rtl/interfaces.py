@@ -4,10 +4,12 @@ from amaranth import signed
 from amaranth.lib import data, stream
 
 from warploom.arch import interfaces as tables
+from warploom.arch.compact import STRIDE_BITS
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
+from warploom.arch.fields import Fields
 
 
-def struct(fields: tables.Fields) -> data.StructLayout:
+def struct(fields: Fields) -> data.StructLayout:
     """The packed struct of a table, its first field in the least significant bits."""
     return data.StructLayout(dict(fields))
 
@@ -33,7 +35,7 @@ def address_layout(config: SmConfig) -> data.StructLayout:
     return struct(tables.address_fields(config))
 
 
-COMPACT = data.StructLayout({"base": 32, "stride": signed(tables.STRIDE_BITS)})
+COMPACT = data.StructLayout({"base": 32, "stride": signed(STRIDE_BITS)})
 """A warp register in compact form: lane l is base + l * stride."""
 
 COMPACT_SLOTS = data.StructLayout({"compact": SLOTS, "values": data.ArrayLayout(COMPACT, SLOTS)})
@@ -42,8 +44,8 @@ COMPACT_SLOTS = data.StructLayout({"compact": SLOTS, "values": data.ArrayLayout(
 MULTIPLES = (3, 5, 7)
 """The multiples of a stride that lanes need and that take an adder."""
 
-PREPARED = data.StructLayout({"base": 32, "stride": signed(tables.STRIDE_BITS)}
-                             | {f"times_{count}": signed(tables.STRIDE_BITS + 3) for count in MULTIPLES})
+PREPARED = data.StructLayout({"base": 32, "stride": signed(STRIDE_BITS)}
+                             | {f"times_{count}": signed(STRIDE_BITS + 3) for count in MULTIPLES})
 """A warp register in compact form, to be expanded: with multiples of its stride."""
 
 PREPARED_SLOTS = data.StructLayout({"compact": SLOTS, "values": data.ArrayLayout(PREPARED, SLOTS)})

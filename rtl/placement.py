@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import index_bits
+from warploom.arch.fields import index_bits
 from warploom.arch.layout import metadata_banks
 from warploom.arch.mechanisms import Alignment, Layout
 from warploom.rtl.interfaces import SOURCES, address_layout, issue_layout

@@ -8,16 +8,8 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
-from warploom.arch.interfaces import (
-    SIDES,
-    TAG_BITS,
-    WARP_BITS,
-    early_fields,
-    index_bits,
-    read_fields,
-    write_fields,
-    zero_fields,
-)
+from warploom.arch.fields import index_bits
+from warploom.arch.interfaces import SIDES, TAG_BITS, WARP_BITS, early_fields, read_fields, write_fields, zero_fields
 from warploom.arch.isa import Pipe
 from warploom.arch.pipes import PipeConfig
 from warploom.rtl.interfaces import (

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from warploom.arch.chunks import most_warps
+from warploom.arch.fields import unpack
 from warploom.arch.interfaces import (
     ENCODING_FIELDS,
     FREE_BITS,
@@ -20,7 +21,6 @@ from warploom.arch.interfaces import (
     result_fields,
     stored_fields,
     trivial_fields,
-    unpack,
     zero_fields,
 )
 from warploom.arch.isa import PT, Op, Pipe

@@ -7,7 +7,7 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import index_bits
+from warploom.arch.fields import index_bits
 from warploom.arch.pipes import WritePaths
 from warploom.golden_model.arbiter import Arbiter
 from warploom.golden_model.separable.arbiter import match_of

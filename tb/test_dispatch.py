@@ -9,7 +9,8 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import index_bits, pipe_bits
+from warploom.arch.fields import index_bits
+from warploom.arch.interfaces import pipe_bits
 from warploom.arch.isa import Pipe, TimingClass
 from warploom.arch.pipes import Sharing
 from warploom.golden_model.dispatch import Dispatcher, OldestFirst

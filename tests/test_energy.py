@@ -8,8 +8,8 @@ import pytest
 from runs import run
 
 from warploom.arch.config import SmConfig
+from warploom.arch.fields import index_bits
 from warploom.arch.gpu import GpuConfig
-from warploom.arch.interfaces import index_bits
 from warploom.arch.mechanisms import Affine, Alignment, Bypass, Coalescing, Gating
 from warploom.evaluation import (
     affine,

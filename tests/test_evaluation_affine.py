@@ -7,8 +7,8 @@ import pytest
 from golden_traces import trace_of
 from runs import run
 
+from warploom.arch.compact import Tag
 from warploom.arch.config import SmConfig, Timing
-from warploom.arch.interfaces import Tag
 from warploom.arch.isa import Instruction, Op, TimingClass
 from warploom.arch.mechanisms import Affine, Bypass, Coalescing, Gating
 from warploom.arch.modifiers import Access, Combine, Cond, DType, Space, Special

@@ -7,7 +7,7 @@ from fg_simt_runs import WAYS, check
 from random_programs import samples
 
 from warploom.arch.fg_simt.micro import MICRO_FIELDS, OPERAND_FIELDS
-from warploom.arch.interfaces import width
+from warploom.arch.fields import width
 from warploom.golden_model.fg_simt.control import ControlProcessor
 from warploom.golden_model.fg_simt.micro import Micro
 from warploom.golden_model.fg_simt.micro_bits import decoded, encoded

@@ -7,7 +7,9 @@ from affine_runs import EXIT, LANE, LOW_HALF, SPREAD, checked, config, executed,
 from bypassing import Driven
 from gated_runs import add, cycles, mov
 
-from warploom.arch.interfaces import ATTEMPT_CYCLES, issue_fields, pack
+from warploom.arch.compact import ATTEMPT_CYCLES
+from warploom.arch.fields import pack
+from warploom.arch.interfaces import issue_fields
 from warploom.arch.isa import RZ, Instruction, Op
 from warploom.arch.modifiers import Cond, Special, Vote
 from warploom.golden_model.affine import rules

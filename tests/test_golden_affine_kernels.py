@@ -9,8 +9,10 @@ import pytest
 from affine_runs import checked, config
 from gated_runs import cycles, integers
 
+from warploom.arch.compact import ATTEMPT_CYCLES
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import ATTEMPT_CYCLES, attempt_fields, issue_fields, pack
+from warploom.arch.fields import pack
+from warploom.arch.interfaces import attempt_fields, issue_fields
 from warploom.compiler.compile import compile_file
 from warploom.compiler.writeback_hints import annotate
 from warploom.golden_model.functional.executor import execute

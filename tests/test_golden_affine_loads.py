@@ -9,8 +9,8 @@ from affine_runs import LANE, LOW_HALF, SPREAD, checked, config, executed, happe
 from gated_runs import add, cycles, integers, mov
 from golden_traces import trace_of
 
+from warploom.arch.compact import ATTEMPT_CYCLES
 from warploom.arch.config import LANES
-from warploom.arch.interfaces import ATTEMPT_CYCLES
 from warploom.arch.isa import RZ, Instruction, Op, Pipe
 from warploom.arch.modifiers import Access, Combine, Cond, Space
 from warploom.compiler.compile import compile_file

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from warploom.arch.compact import Tag
 from warploom.arch.encoding import encode_modifiers
-from warploom.arch.interfaces import Tag
 from warploom.arch.isa import INTEGER_OPS, Instruction, Op
 from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Combine, Cond, DType, Space

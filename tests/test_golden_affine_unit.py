@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from affine_runs import executed
 
+from warploom.arch.compact import Tag
 from warploom.arch.config import LANES, SmConfig
 from warploom.arch.encoding import encode_modifiers
-from warploom.arch.interfaces import Tag, attempt_fields, issue_fields, outcome_fields, pack
+from warploom.arch.fields import pack
+from warploom.arch.interfaces import attempt_fields, issue_fields, outcome_fields
 from warploom.arch.isa import NO_SLOT, Instruction, Op
 from warploom.arch.launch import Scalar
 from warploom.arch.modifiers import Access, Combine, Cond, Rounding, Space

@@ -11,7 +11,8 @@ from gated_runs import add, cycles, integers, mov
 from golden_traces import random_trace, trace_of
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import dispatch_fields, issue_fields, pack, result_fields
+from warploom.arch.fields import pack
+from warploom.arch.interfaces import dispatch_fields, issue_fields, result_fields
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Access, Space
 from warploom.compiler.compile import compile_file

@@ -11,7 +11,8 @@ from gated_runs import COALESCING, COLUMN_COUNTERS, GATED, HALF, add, config, co
 from golden_traces import random_trace, trace_of
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import dispatch_fields, pack, result_fields
+from warploom.arch.fields import pack
+from warploom.arch.interfaces import dispatch_fields, result_fields
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.mechanisms import Coalescing
 from warploom.compiler.compile import compile_file

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from warploom.arch.config import SmConfig
+from warploom.arch.fields import Fields
 from warploom.arch.interfaces import (
     DELIVERY_FIELDS,
-    Fields,
     attempt_fields,
     coming_fields,
     dispatch_fields,

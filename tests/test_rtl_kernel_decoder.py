@@ -9,7 +9,7 @@ from amaranth.sim import Simulator
 
 from warploom.arch.encoding import HEADER, HEADER_BITS, INSTRUCTION_BITS, decode, modifier_fields
 from warploom.arch.fg_simt.code import CONTROL, KERNEL, refusal
-from warploom.arch.interfaces import pack
+from warploom.arch.fields import pack
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import MODIFIER_KINDS, Vote
 from warploom.rtl.fg_simt.decode import KernelDecoder, Role, legal_values
@@ -29,7 +29,7 @@ def word(rng: random.Random) -> int:
         legal = legal_values(Op(op)).get(name) if op in KERNEL else None
         modifiers |= (rng.choice(legal) if legal and rng.random() < 0.8 else rng.getrandbits(bits)) << offset
     stray = 1 << rng.randrange(INSTRUCTION_BITS - HEADER_BITS) if rng.random() < 0.05 else 0
-    return pack(list(HEADER), fields) | (modifiers | stray) << HEADER_BITS
+    return pack(HEADER, fields) | (modifiers | stray) << HEADER_BITS
 
 
 def role(code: int) -> Role | None:

@@ -5,7 +5,7 @@ import random
 from amaranth.sim import Simulator
 
 from warploom.arch.fg_simt.micro import MICRO_FIELDS, OPERAND_FIELDS
-from warploom.arch.interfaces import width
+from warploom.arch.fields import width
 from warploom.golden_model.fg_simt.micro_bits import encoded
 from warploom.rtl.fg_simt.micro import MICRO, MicroDecoder
 from warploom.rtl.verilog import ports

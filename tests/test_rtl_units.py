@@ -15,6 +15,7 @@ from amaranth.sim import Simulator
 from warploom.arch import interfaces as tables
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
+from warploom.arch.fields import width
 from warploom.arch.isa import INTEGER_OPS
 from warploom.rtl import verilog
 from warploom.rtl.arbiter import Arbiter
@@ -114,7 +115,7 @@ def test_models_without_hardware(settings: list[str]) -> None:
 ])
 def test_structs_are_the_tables(make: object, table: object, extra: int, config: SmConfig) -> None:
     made, fields = make(config), table(config)
-    assert made.size == tables.width(fields) + extra
+    assert made.size == width(fields) + extra
     offset = 0
     for name, bits in fields:
         assert (made[name].offset, made[name].width) == (offset, bits)

@@ -10,8 +10,9 @@ import pytest
 from gated_runs import add
 from golden_traces import random_trace, trace_of
 
+from warploom.arch.compact import Tag
 from warploom.arch.config import LANES, SmConfig
-from warploom.arch.interfaces import ENCODING_FIELDS, WARP_BITS, Tag
+from warploom.arch.interfaces import ENCODING_FIELDS, WARP_BITS
 from warploom.arch.isa import Instruction, Op, Pipe
 from warploom.arch.layout import address
 from warploom.arch.mechanisms import Alignment, Bypass, Gating, Scheduler

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import cast
 
+from warploom.arch.compact import coming_cycles
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import coming_cycles
 from warploom.arch.isa import RZ, Instruction, Op, Pipe
 from warploom.arch.modifiers import Space
 from warploom.golden_model.affine.counts import AffineCounts

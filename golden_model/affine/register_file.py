@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from functools import partial
 
+from warploom.arch.compact import Tag
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import Tag
 from warploom.arch.layout import affine_address
 from warploom.golden_model.compact import Compact
 

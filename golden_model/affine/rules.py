@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import NamedTuple
 
+from warploom.arch.compact import STRIDE_BITS
 from warploom.arch.config import LANES
-from warploom.arch.interfaces import STRIDE_BITS
 from warploom.arch.isa import Instruction, Op, Pipe
 from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Combine, Cond, Space

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Container, Mapping
 from typing import NamedTuple
 
+from warploom.arch.compact import ATTEMPT_CYCLES, coming_cycles
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import ATTEMPT_CYCLES, coming_cycles
 from warploom.arch.isa import Op
 from warploom.arch.modifiers import Combine
 from warploom.golden_model.affine.register_file import AffineRegisterFile

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
+from warploom.arch.compact import LINEAR_OPS
 from warploom.arch.encoding import encode_modifiers
 from warploom.arch.fg_simt.sizes import AFFINE_CYCLES, PREDICATES, REGISTERS, UNIFORM_CYCLES
-from warploom.arch.interfaces import LINEAR_OPS
 from warploom.arch.isa import PT, RZ, Instruction
 from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Combine

@@ -1,7 +1,8 @@
 """Micro-operations as the bits that the hardware has (`warploom.arch.fg_simt.micro`)."""
 
+from warploom.arch.compact import STRIDE_BITS
 from warploom.arch.fg_simt.micro import MICRO_FIELDS, OPERAND_FIELDS, Kind, Source, Unit
-from warploom.arch.interfaces import STRIDE_BITS, pack, unpack, width
+from warploom.arch.fields import pack, unpack, width
 from warploom.arch.isa import RZ, Op
 from warploom.golden_model.compact import Compact
 from warploom.golden_model.fg_simt.micro import Micro, Operand, Position, Predicate, Register

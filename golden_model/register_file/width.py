@@ -6,7 +6,8 @@ Words are plain 1024-bit integers, lane l in bits 32l .. 32l + 31.
 from functools import lru_cache
 from typing import NamedTuple
 
-from warploom.arch.interfaces import ENCODING_FIELDS, pack
+from warploom.arch.fields import pack
+from warploom.arch.interfaces import ENCODING_FIELDS
 from warploom.golden_model.byte_order import sub_bank_mask
 from warploom.golden_model.named import named
 from warploom.golden_model.records import Result, StoredFields

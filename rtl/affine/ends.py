@@ -4,8 +4,8 @@ from amaranth import Cat, Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from warploom.arch.compact import STRIDE_BITS
 from warploom.arch.config import LANES
-from warploom.arch.interfaces import STRIDE_BITS
 from warploom.rtl.interfaces import COMPACT
 from warploom.rtl.lane_stages import COMPUTED, CONDITIONED, OPERANDS, Compute, Condition, Finish
 from warploom.rtl.multiply import compress

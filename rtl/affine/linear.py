@@ -4,7 +4,7 @@ from amaranth import Cat, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from warploom.arch.interfaces import STRIDE_BITS
+from warploom.arch.compact import STRIDE_BITS
 from warploom.rtl.interfaces import COMPACT
 
 

@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import index_bits
+from warploom.arch.fields import index_bits
 from warploom.rtl.interfaces import COMPACT, SLOTS, SOURCES, lookup_layout
 from warploom.rtl.shared import check_length
 

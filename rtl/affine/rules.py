@@ -4,8 +4,8 @@ from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, enum, wiring
 from amaranth.lib.wiring import In, Out
 
+from warploom.arch.compact import STRIDE_BITS
 from warploom.arch.encoding import modifier_fields
-from warploom.arch.interfaces import STRIDE_BITS
 from warploom.arch.isa import Op
 from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Cond

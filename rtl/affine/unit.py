@@ -8,8 +8,8 @@ from amaranth.hdl import Assert, Format
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from warploom.arch.compact import ATTEMPT_CYCLES
 from warploom.arch.config import LANES, SmConfig
-from warploom.arch.interfaces import ATTEMPT_CYCLES
 from warploom.arch.isa import Op
 from warploom.arch.modifiers import Combine
 from warploom.rtl.affine.ends import EndLane, Ends

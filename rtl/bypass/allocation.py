@@ -9,7 +9,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import index_bits
+from warploom.arch.fields import index_bits
 from warploom.rtl.bypass.order import AgeOrder
 from warploom.rtl.interfaces import REGISTERS, SLOTS, SOURCES, issue_layout
 from warploom.rtl.select import count, merge

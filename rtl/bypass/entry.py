@@ -7,7 +7,8 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import LANES, SmConfig
-from warploom.arch.interfaces import WARP_BITS, index_bits
+from warploom.arch.fields import index_bits
+from warploom.arch.interfaces import WARP_BITS
 from warploom.rtl.bypass.in_use import InUse
 from warploom.rtl.bypass.interfaces import form_layout
 from warploom.rtl.interfaces import (

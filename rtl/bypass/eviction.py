@@ -5,7 +5,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import index_bits
+from warploom.arch.fields import index_bits
 from warploom.rtl.interfaces import eviction_layout, result_layout
 from warploom.rtl.observation import Shown
 from warploom.rtl.rotate import in_turn

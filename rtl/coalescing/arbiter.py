@@ -10,7 +10,8 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import SUB_BANKS
-from warploom.arch.interfaces import SIDES, index_bits
+from warploom.arch.fields import index_bits
+from warploom.arch.interfaces import SIDES
 from warploom.arch.pipes import WritePaths
 from warploom.rtl.arbiter import advance, first_requests, grant_slices, turn_ports, turns_of
 from warploom.rtl.sizes import check_positive

@@ -8,7 +8,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import SUB_BANKS, SmConfig
-from warploom.arch.interfaces import index_bits
+from warploom.arch.fields import index_bits
 from warploom.rtl.byte_order import bytes_below
 from warploom.rtl.corf.names import PATHS, REGISTER_BITS, REGISTERS, SOURCES, name_layout
 from warploom.rtl.shared import share

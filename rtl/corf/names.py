@@ -3,7 +3,7 @@
 from amaranth.lib import data
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import index_bits
+from warploom.arch.fields import index_bits
 
 REGISTERS = 63
 """Registers that a thread of a Fermi GPU can name; tables by register number have a row for each."""

@@ -4,8 +4,8 @@ from amaranth import Module, Mux, Signal, Value, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from warploom.arch.compact import STRIDE_BITS
 from warploom.arch.fg_simt.sizes import EIGHT_LANES, Sizes
-from warploom.arch.interfaces import STRIDE_BITS
 from warploom.arch.l1 import WORD_BITS
 from warploom.rtl.fg_simt.memory_ports import words
 from warploom.rtl.multiply import compress

@@ -4,9 +4,9 @@ from amaranth import Module, Mux
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from warploom.arch.compact import STRIDE_BITS
 from warploom.arch.fg_simt.micro import LANE_MODIFIER_BITS, Kind, Source, Unit
 from warploom.arch.fg_simt.sizes import DIVISIONS, FIRST_SAU, LATENCY, SECOND_SAU
-from warploom.arch.interfaces import STRIDE_BITS
 from warploom.arch.isa import PT, RZ, Op
 from warploom.rtl.fg_simt.affine import AHEAD
 from warploom.rtl.fg_simt.instruction import INSTRUCTION

@@ -6,8 +6,8 @@ from amaranth import Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from warploom.arch.compact import STRIDE_BITS
 from warploom.arch.config import LANES
-from warploom.arch.interfaces import STRIDE_BITS
 from warploom.arch.l1 import WORD_BITS
 from warploom.arch.modifiers import Special
 from warploom.rtl.fg_simt.control_ports import LAUNCH_BLOCK

@@ -10,7 +10,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import index_bits
+from warploom.arch.fields import index_bits
 from warploom.arch.layout import metadata_banks, metadata_rows
 from warploom.rtl import ports
 from warploom.rtl.interfaces import zero_layout

@@ -6,7 +6,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import index_bits
+from warploom.arch.fields import index_bits
 from warploom.arch.isa import RZ
 from warploom.arch.order_hints import COLLECTED, hinted_warps
 from warploom.rtl.hints.interfaces import COLLECTION, OPERANDS

@@ -4,8 +4,9 @@ from amaranth import Module, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from warploom.arch.compact import STRIDE_BITS
 from warploom.arch.config import LANES
-from warploom.arch.interfaces import STRIDE_BITS, WARP_BITS
+from warploom.arch.interfaces import WARP_BITS
 from warploom.rtl.interfaces import MULTIPLES, PREPARED
 from warploom.rtl.multiply import compress
 

@@ -12,7 +12,8 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import exact_log2
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import address_names, index_bits
+from warploom.arch.fields import index_bits
+from warploom.arch.interfaces import address_names
 from warploom.arch.isa import Op
 from warploom.rtl import ports
 from warploom.rtl.interfaces import COMPACT_SLOTS, PREPARED_SLOTS, SLOTS, column_masks

@@ -6,7 +6,8 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import FREE_BITS, index_bits
+from warploom.arch.fields import index_bits
+from warploom.arch.interfaces import FREE_BITS
 from warploom.rtl import ports
 from warploom.rtl.ages import AgeMatrix
 from warploom.rtl.interfaces import REGISTERS, SLOTS, address_layout, column_masks, issue_layout, unstoppable

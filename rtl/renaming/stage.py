@@ -6,7 +6,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import index_bits
+from warploom.arch.fields import index_bits
 from warploom.arch.isa import Pipe
 from warploom.rtl import ports
 from warploom.rtl.interfaces import REGISTERS, SLOTS, SOURCES, address_layout, issue_layout, unstoppable

@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import index_bits
+from warploom.arch.fields import index_bits
 from warploom.arch.mechanisms import Layout
 from warploom.rtl.observation import Shown
 from warploom.rtl.placement import STRIDE_BITS

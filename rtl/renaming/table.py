@@ -11,7 +11,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import index_bits
+from warploom.arch.fields import index_bits
 from warploom.rtl.interfaces import REGISTERS, SLOTS, address_layout
 from warploom.rtl.shared import share
 from warploom.rtl.sizes import check_positive

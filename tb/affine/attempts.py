@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from warploom.arch.interfaces import ATTEMPT_CYCLES, UNIFORM_ANSWER_CYCLES, coming_cycles
+from warploom.arch.compact import ATTEMPT_CYCLES, UNIFORM_ANSWER_CYCLES, coming_cycles
 from warploom.arch.isa import NO_SLOT, Op
 from warploom.arch.layout import resident_warps
 from warploom.golden_model.affine.rules import COMPARISONS, UNIFORM_OPS

@@ -5,8 +5,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from warploom.arch.compact import UNIFORM_ANSWER_CYCLES
 from warploom.arch.config import LANES
-from warploom.arch.interfaces import TAG_BITS, UNIFORM_ANSWER_CYCLES, attempt_fields, hint_fields
+from warploom.arch.interfaces import TAG_BITS, attempt_fields, hint_fields
 from warploom.arch.isa import NO_SLOT, Op, TimingClass
 from warploom.golden_model.affine.rules import COMPARISONS
 from warploom.golden_model.words import ALL_LANES

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from warploom.arch.interfaces import UNIFORM_ANSWER_CYCLES, attempt_fields
+from warploom.arch.compact import UNIFORM_ANSWER_CYCLES
+from warploom.arch.interfaces import attempt_fields
 from warploom.golden_model.affine.uniform import UniformUnit
 from warploom.golden_model.datapath import Datapath
 from warploom.golden_model.trace import Traced

@@ -7,8 +7,8 @@ from unittest.mock import patch
 from amaranth import Cat, Const, Module, Signal, Value
 from amaranth.lib import data, wiring
 
+from warploom.arch.compact import STRIDE_BITS
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import STRIDE_BITS
 from warploom.rtl.affine.linear import LinearSum
 from warploom.rtl.affine.register_file import AffineRegisterFile
 from warploom.rtl.affine.rules import Rules

@@ -4,8 +4,8 @@ import random
 from collections.abc import Callable
 from typing import NamedTuple
 
+from warploom.arch.compact import STRIDE_BITS
 from warploom.arch.config import LANES
-from warploom.arch.interfaces import STRIDE_BITS
 from warploom.arch.isa import MODIFIERS, Op
 from warploom.arch.modifiers import Combine
 from warploom.golden_model.compact import Compact

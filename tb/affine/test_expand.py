@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import cocotb
 import pytest
 
+from warploom.arch.compact import STRIDE_BITS
 from warploom.arch.config import LANES, SmConfig
-from warploom.arch.interfaces import STRIDE_BITS
 from warploom.golden_model.compact import Compact
 from warploom.tb import runner
 from warploom.tb.affine.operands import multiples, random_compact

@@ -7,8 +7,8 @@ from typing import Any
 import cocotb
 import pytest
 
+from warploom.arch.compact import STRIDE_BITS, Tag
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import STRIDE_BITS, Tag
 from warploom.arch.layout import affine_address, resident_warps
 from warploom.arch.mechanisms.baseline import PAIRS
 from warploom.golden_model.affine.register_file import AffineRegisterFile

@@ -6,8 +6,8 @@ from typing import Any, cast
 import cocotb
 import pytest
 
+from warploom.arch.compact import ATTEMPT_CYCLES
 from warploom.arch.config import LANES, SmConfig
-from warploom.arch.interfaces import ATTEMPT_CYCLES
 from warploom.arch.isa import INTEGER_OPS, Op
 from warploom.golden_model.affine.unit import AffineUnit
 from warploom.golden_model.compact import Compact, compact_slots

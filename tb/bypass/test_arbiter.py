@@ -9,7 +9,7 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import index_bits
+from warploom.arch.fields import index_bits
 from warploom.golden_model.coalescing.arbiter import Decision, Read
 from warploom.tb import pipes, runner, write_paths
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source

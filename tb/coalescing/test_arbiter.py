@@ -7,7 +7,8 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SUB_BANKS, SmConfig
-from warploom.arch.interfaces import SIDES, index_bits
+from warploom.arch.fields import index_bits
+from warploom.arch.interfaces import SIDES
 from warploom.arch.mechanisms import Alignment
 from warploom.golden_model.byte_order import sub_bank_mask
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter, Decision, Read, Write

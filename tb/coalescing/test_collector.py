@@ -7,7 +7,8 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SUB_BANKS, SmConfig
-from warploom.arch.interfaces import ENCODING_FIELDS, SIDES, WARP_BITS, issue_fields, unpack
+from warploom.arch.fields import unpack
+from warploom.arch.interfaces import ENCODING_FIELDS, SIDES, WARP_BITS, issue_fields
 from warploom.arch.isa import NO_SLOT
 from warploom.arch.mechanisms import Alignment
 from warploom.arch.mechanisms.baseline import FAST

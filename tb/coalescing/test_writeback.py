@@ -8,7 +8,8 @@ import cocotb
 import pytest
 
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
-from warploom.arch.interfaces import ENCODING_FIELDS, WARP_BITS, result_fields, unpack
+from warploom.arch.fields import unpack
+from warploom.arch.interfaces import ENCODING_FIELDS, WARP_BITS, result_fields
 from warploom.golden_model.byte_order import byte_enables, byte_mask, from_sub_banks, to_sub_banks
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter
 from warploom.golden_model.records import Result

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+from warploom.arch.compact import LINEAR_OPS
 from warploom.arch.encoding import encode_modifiers
 from warploom.arch.fg_simt.code import CARRYING
 from warploom.arch.fg_simt.sizes import AFFINE_CYCLES, REGISTERS
-from warploom.arch.interfaces import LINEAR_OPS
 from warploom.arch.isa import INTEGER_OPS, PT, Instruction, Op
 from warploom.golden_model.affine.rules import COMPARISONS
 from warploom.golden_model.compact import Compact

@@ -6,7 +6,7 @@ from typing import Any
 from warploom.arch.encoding import HEADER
 from warploom.arch.fg_simt.micro import MICRO_FIELDS, Kind
 from warploom.arch.fg_simt.sizes import Cause, status
-from warploom.arch.interfaces import unpack, width
+from warploom.arch.fields import unpack, width
 from warploom.arch.isa import PT, Op
 from warploom.golden_model.fg_simt.micro_bits import decoded
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus
@@ -99,7 +99,7 @@ class ControlCheck:
         self._stopped = "stop" in outputs or (self._stopped and "over" not in outputs)
         self._collects = (self._collects or _kind(outputs) is Kind.COLLECT) and not (seen["branch__valid"] or faulty)
         if self._now.decoded is not None and not self._stopped and mask:
-            self._count_decoded(unpack(list(HEADER), self._now.decoded & (1 << width(list(HEADER))) - 1))
+            self._count_decoded(unpack(HEADER, self._now.decoded & (1 << width(HEADER)) - 1))
 
     def _count_decoded(self, i: dict[str, int]) -> None:
         """An instruction that could be executed."""

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from warploom.arch.compact import STRIDE_BITS
 from warploom.arch.fg_simt.code import ATOMICS, CARRYING
 from warploom.arch.fg_simt.micro import Kind
 from warploom.arch.fg_simt.sizes import DIVISIONS, FIRST_SAU, LATENCY, PREDICATES, REGISTERS, SECOND_SAU
-from warploom.arch.interfaces import STRIDE_BITS
 from warploom.arch.isa import MEMORY_OPS, MODIFIERS, PT, RZ, Instruction, Op
 from warploom.arch.memory_map import CONST_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW
 from warploom.arch.modifiers import MODIFIER_KINDS, Access, Combine, Cond, DType, Space

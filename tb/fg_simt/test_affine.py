@@ -7,8 +7,8 @@ from typing import Any
 import cocotb
 import pytest
 
+from warploom.arch.compact import STRIDE_BITS
 from warploom.arch.config import LANES, SmConfig
-from warploom.arch.interfaces import STRIDE_BITS
 from warploom.arch.isa import INTEGER_OPS, PT, RZ, Instruction, Op
 from warploom.golden_model.compact import Compact
 from warploom.golden_model.fg_simt.affine import AffineRegisters, Known

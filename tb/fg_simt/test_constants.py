@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import cocotb
 import pytest
 
+from warploom.arch.compact import STRIDE_BITS
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import STRIDE_BITS
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 from warploom.tb.fg_simt.eight_lanes import GROUPS, LANES

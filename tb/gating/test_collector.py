@@ -9,7 +9,8 @@ import cocotb
 import pytest
 
 from warploom.arch.config import GROUP, LANES, SmConfig
-from warploom.arch.interfaces import width, zero_fields
+from warploom.arch.fields import width
+from warploom.arch.interfaces import zero_fields
 from warploom.arch.mechanisms.baseline import FAST
 from warploom.golden_model.byte_order import to_sub_banks
 from warploom.golden_model.placement import Address

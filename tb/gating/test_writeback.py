@@ -7,12 +7,8 @@ import cocotb
 import pytest
 
 from warploom.arch.config import COLUMNS, LANES, SUB_BANKS, SmConfig
-from warploom.arch.interfaces import (
-    WARP_BITS,
-    pack,
-    result_fields,
-    zero_fields,
-)
+from warploom.arch.fields import pack
+from warploom.arch.interfaces import WARP_BITS, result_fields, zero_fields
 from warploom.golden_model.byte_order import byte_enables, byte_mask, from_sub_banks
 from warploom.golden_model.records import Result
 from warploom.golden_model.register_file.forms import Packed

@@ -9,7 +9,8 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import pack, width, zero_fields
+from warploom.arch.fields import pack, width
+from warploom.arch.interfaces import zero_fields
 from warploom.golden_model.gating.zero_buffer import ZeroBuffer
 from warploom.tb import runner, sparse, write_paths
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source

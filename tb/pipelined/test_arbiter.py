@@ -6,7 +6,7 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
-from warploom.arch.interfaces import index_bits
+from warploom.arch.fields import index_bits
 from warploom.arch.mechanisms.pipelined import SETTING
 from warploom.golden_model.arbiter import Arbiter
 from warploom.tb import pipes, runner, write_paths

@@ -6,7 +6,8 @@ from random import Random
 from typing import Any, NamedTuple, Protocol
 
 from warploom.arch.config import SUB_BANKS, SmConfig
-from warploom.arch.interfaces import SIDES, index_bits
+from warploom.arch.fields import index_bits
+from warploom.arch.interfaces import SIDES
 from warploom.golden_model.byte_order import sub_bank_mask
 from warploom.golden_model.slow_arbiter import SlowArbiter
 from warploom.tb.bench import Stimulus

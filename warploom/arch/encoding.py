@@ -2,21 +2,22 @@
 
 from typing import Any
 
+from warploom.arch.fields import Fields, pack, unpack, width
 from warploom.arch.isa import MODIFIERS, Instruction, Op
 from warploom.arch.modifiers import MODIFIER_KINDS
 
 INSTRUCTION_BITS = 128
 
-HEADER: tuple[tuple[str, int], ...] = (
+HEADER: Fields = [
     ("op", 8), ("guard", 3), ("guard_not", 1), ("dst", 8), ("src0", 8), ("src1", 8), ("src2", 8), ("pdst", 3),
     ("psrc", 3), ("psrc_not", 1), ("imm_slot", 2), ("param", 1), ("imm", 32), ("to_collector", 1), ("to_file", 1),
-)
+]
 """Fields common to all operations, from bit 0 up; the modifiers of the operation follow."""
 
 FLAGS = ("guard_not", "psrc_not", "param", "to_collector", "to_file")
 """Boolean fields of the header."""
 
-HEADER_BITS = sum(bits for _, bits in HEADER)
+HEADER_BITS = width(HEADER)
 MODIFIER_BITS = INSTRUCTION_BITS - HEADER_BITS
 
 
@@ -46,20 +47,12 @@ def encode(instruction: Instruction) -> int:
     """The 128-bit word of an instruction."""
     values = {name: getattr(instruction, name, 0) for name, _ in HEADER}
     values |= {f"src{slot}": register for slot, register in enumerate(instruction.src)}
-    word, offset = 0, 0
-    for name, bits in HEADER:
-        word |= int(values[name]) << offset
-        offset += bits
-    return word | encode_modifiers(instruction) << HEADER_BITS
+    return pack(HEADER, values) | encode_modifiers(instruction) << HEADER_BITS
 
 
 def decode(word: int) -> Instruction:
     """The instruction of a 128-bit word; raises `ValueError` for an unknown operation or stray bits."""
-    values: dict[str, int] = {}
-    offset = 0
-    for name, bits in HEADER:
-        values[name] = word >> offset & (1 << bits) - 1
-        offset += bits
+    values = unpack(HEADER, word)
     op = Op(values.pop("op"))
     modifiers = typed_modifiers(op, word >> HEADER_BITS)
     modifiers |= {name: bool(values.pop(name)) for name in FLAGS}

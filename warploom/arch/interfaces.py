@@ -1,20 +1,16 @@
 """Fields of the datapath's ports, as tables: the source of the hardware's structs and of the benches' codecs.
 
-A table is a list of (name, bits), the first field in the least significant bits. `docs/contract/` defines the cycle in
-which each port is valid.
+`docs/contract/` defines the cycle in which each port is valid.
 """
 
-from collections.abc import Mapping
 from enum import IntEnum
-from typing import Any
 
+from warploom.arch.compact import STRIDE_BITS
 from warploom.arch.config import COLUMNS, GROUP, LANES, SUB_BANKS, SmConfig
 from warploom.arch.encoding import MODIFIER_BITS
-from warploom.arch.isa import Op
+from warploom.arch.fields import Fields, index_bits
 from warploom.arch.layout import metadata_rows
 from warploom.arch.mechanisms import MECHANISMS, met
-
-Fields = list[tuple[str, int]]
 
 TAG_BITS = 10
 """Tags name instructions in flight; the front end assigns them in turn."""
@@ -33,11 +29,6 @@ SIDES = ("right", "left")
 
 BANK_PORTS = ("read", "write")
 """The ports of a bank that has two."""
-
-
-def index_bits(count: int) -> int:
-    """Bits of an index below `count`, at least one."""
-    return max(1, (count - 1).bit_length())
 
 
 def pipe_bits(config: SmConfig) -> int:
@@ -160,34 +151,8 @@ def trivial_fields(config: SmConfig) -> Fields:
     return _added("trivial", config)
 
 
-class Tag(IntEnum):
-    """Structure of a warp register: none, all lanes are equal, or lane l holds base + l * stride."""
-
-    GENERIC, UNIFORM, AFFINE = range(3)
-
-
-STRIDE_BITS = 16
-"""Bits of a stride, signed."""
-
 COMPACT_FIELDS: Fields = [("base", 32), ("stride", STRIDE_BITS)]
 """A warp register in compact form: lane l is (base + l * stride) modulo 2^32, the stride signed."""
-
-ATTEMPT_CYCLES = 4
-"""Cycles from an attempt of the affine unit to its outcome (docs/contract/affine.md)."""
-
-LINEAR_OPS = frozenset({Op.MOV, Op.S2R, Op.IADD, Op.ISUB, Op.SEL})
-"""Operations of the affine unit whose result is base and stride of sums: younger attempts may use it at once."""
-
-
-def coming_cycles(op: int) -> int:
-    """Cycles from an attempt to the first attempt of the warp that may use its result (docs/contract/affine.md)."""
-    return 1 if op in LINEAR_OPS else ATTEMPT_CYCLES
-
-
-UNIFORM_ANSWER_CYCLES = ATTEMPT_CYCLES - 2
-"""Cycles from an operation of the uniform unit, at its port in the cycle after the attempt, to the result, in the cycle
-before the outcome."""
-
 
 def attempt_fields(config: SmConfig) -> Fields:
     """An attempt of the affine unit: fields of the issue port; `writes_predicate`: it has a predicate result (pdst is
@@ -255,29 +220,3 @@ def done_fields(config: SmConfig) -> Fields:
 FREE_BITS = 3
 """Bits of a warp's `free_entries` at the port of a datapath with windows: 0 if the warp may not issue, otherwise one
 more than the registers that its next instruction may read, at most 4."""
-
-
-def width(fields: Fields) -> int:
-    """Total bits of a table."""
-    return sum(bits for _, bits in fields)
-
-
-def pack(fields: Fields, values: Mapping[str, Any]) -> int:
-    """A plain integer of named values; every field must be given and fit."""
-    word = offset = 0
-    for name, bits in fields:
-        value = int(values[name])
-        if value >> bits:
-            raise ValueError(f"{name} = {value} does not fit {bits} bits")
-        word |= value << offset
-        offset += bits
-    return word
-
-
-def unpack(fields: Fields, word: int) -> dict[str, int]:
-    """Named values of a plain integer."""
-    values = {}
-    for name, bits in fields:
-        values[name] = word & (1 << bits) - 1
-        word >>= bits
-    return values

@@ -3,7 +3,7 @@
 from enum import IntEnum
 
 from warploom.arch.fg_simt.sizes import EIGHT_LANES
-from warploom.arch.interfaces import Fields
+from warploom.arch.fields import Fields
 
 ADDRESS_BITS = 32
 WORD_BITS = 32

@@ -5,7 +5,7 @@ hint group; 0 ends the group."""
 from typing import NamedTuple
 
 from warploom.arch.config import LANES, SmConfig
-from warploom.arch.interfaces import Fields, index_bits
+from warploom.arch.fields import Fields, index_bits
 from warploom.arch.isa import PC_BITS, PT
 
 TARGET_BITS = 9

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
+from warploom.arch.compact import Tag
 from warploom.arch.config import LANES
-from warploom.arch.interfaces import Tag
 from warploom.arch.mechanisms import Affine
 from warploom.evaluation.affine_structure import Structure
 from warploom.evaluation.figures import Compare, Figure, Run, Runs, against, of_statistics

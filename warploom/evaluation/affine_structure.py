@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from warploom.arch.compact import STRIDE_BITS, Tag
 from warploom.arch.config import LANES
-from warploom.arch.interfaces import STRIDE_BITS, Tag
 from warploom.arch.isa import MEMORY_OPS, RZ, Instruction, Op, Pipe
 from warploom.arch.mechanisms import Affine
 from warploom.golden_model.affine.rules import UNIFORM_OPS, is_eligible

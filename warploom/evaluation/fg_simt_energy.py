@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
+from warploom.arch.compact import STRIDE_BITS
 from warploom.arch.config import SmConfig
 from warploom.arch.fg_simt.micro import MICRO_FIELDS, OPERAND_FIELDS
 from warploom.arch.fg_simt.sizes import DIVIDE_INTERVAL, EIGHT_LANES, REGISTERS, THREADS
-from warploom.arch.interfaces import STRIDE_BITS
 from warploom.arch.l1 import LANES, LINE_BITS, LINES, WORD_BITS, narrow_ports
 from warploom.arch.mechanisms import Affine
 from warploom.evaluation.assumptions import ASSUMED, FIGURES, Assumptions

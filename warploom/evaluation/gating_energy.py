@@ -15,7 +15,8 @@ Decoding of column enables is not included.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from warploom.arch.interfaces import width, zero_fields
+from warploom.arch.fields import width
+from warploom.arch.interfaces import zero_fields
 from warploom.evaluation.assumptions import FIGURES
 from warploom.evaluation.energy import SUB_BANK_COLUMNS, Costs, Spent
 from warploom.evaluation.figures import Run

@@ -8,7 +8,8 @@ from typing import ClassVar
 
 from warploom.arch.config import LANES, SUB_BANKS, SmConfig
 from warploom.arch.encoding import INSTRUCTION_BITS
-from warploom.arch.interfaces import COMPACT_FIELDS, SIDES, index_bits, width, zero_fields
+from warploom.arch.fields import index_bits, width
+from warploom.arch.interfaces import COMPACT_FIELDS, SIDES, zero_fields
 from warploom.arch.layout import metadata_banks, metadata_rows
 from warploom.arch.mechanisms import Alignment, Coalescing
 from warploom.arch.program import Program

@@ -7,7 +7,7 @@ each new value; each new value takes a row from a list, and gives one back.
 
 from collections.abc import Iterator
 
-from warploom.arch.interfaces import index_bits
+from warploom.arch.fields import index_bits
 from warploom.evaluation.assumptions import FIGURES
 from warploom.evaluation.energy import Costs, Spent
 from warploom.evaluation.figures import Run

@@ -6,7 +6,7 @@ what its events in the same cycles cost (`register_file_energy.py`), and the lea
 1.1 V, but for leakage of SRAM, which is the published one of 28 nm and 0.96 V, of banks and stage alike.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
@@ -16,7 +16,8 @@ import numpy as np
 from warploom.arch.chunks import most_warps
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
-from warploom.arch.interfaces import TAG_BITS, WARP_BITS, address_fields, index_bits, issue_fields
+from warploom.arch.fields import index_bits, pack, width
+from warploom.arch.interfaces import TAG_BITS, WARP_BITS, address_fields, issue_fields
 from warploom.arch.layout import powered_rows
 from warploom.evaluation.figures import Run
 from warploom.evaluation.metrics import share
@@ -125,11 +126,11 @@ def _reset(gates: Gates) -> None:
 def _cycle(gates: Gates, streams: Sequence["Stream"]) -> None:
     """A cycle of all streams: in the model, then in the netlist, which must agree."""
     inputs = [stream.step() for stream in streams]
-    gates.settle({name: _bits([given[name] for given in inputs], width) for name, width in streams[0].widths.items()})
+    gates.settle({name: _bits([given[name] for given in inputs], bits) for name, bits in streams[0].widths.items()})
     expected = [stream.expected() for stream in streams]
-    for name, (port, offset, width) in streams[0].outputs.items():
+    for name, (port, offset, bits) in streams[0].outputs.items():
         for stream, word in enumerate(gates.output(port)):
-            seen = word >> offset & (1 << width) - 1
+            seen = word >> offset & (1 << bits) - 1
             wanted = expected[stream].get(name, seen)
             if seen != wanted:
                 raise ToolError(f"cycle {gates.cycles} of {streams[stream].name}: {name} is {seen} in the netlist of "
@@ -137,15 +138,15 @@ def _cycle(gates: Gates, streams: Sequence["Stream"]) -> None:
     gates.clock()
 
 
-def _bits(words: Sequence[int], width: int) -> Bits:
-    return np.array([[word >> bit & 1 for bit in range(width)] for word in words], bool)
+def _bits(words: Sequence[int], count: int) -> Bits:
+    return np.array([[word >> bit & 1 for bit in range(count)] for word in words], bool)
 
 
 # ------------------------------------------------------------------ one workload
 
 class Stream:
     """A golden SM as it runs a workload, and the ports of its stage. `widths` are those of input ports; `outputs` says
-    where each compared value is: port, offset and width."""
+    where each compared value is: port, offset and bits."""
 
     def __init__(self, config: SmConfig, name: str, size: str) -> None:
         self.name, self._config, self._size = name, config, size
@@ -156,15 +157,16 @@ class Stream:
             config, program.registers, most_warps(config, program, trace.launch))}
         self._sides, self._row = 1 + config.has_sides, 1 + index_bits(config.rows)
         self.widths = {
-            "issue__valid": 1, "issue__payload": sum(width for _, width in issue_fields(config)),
+            "issue__valid": 1, "issue__payload": width(issue_fields(config)),
             "free": 2 * len(config.collector_sets), "released": config.banks * self._sides * self._row, "stride": 8,
             "powered": index_bits(config.cmos_rows + 1), "retired": config.warps, "began": config.warps,
             "ended": config.warps}
-        address = dict(_offsets(address_fields(config)))
-        width = sum(bits for _, bits in address_fields(config))
+        address = address_fields(config)
+        row = dict(address)["row"]
+        before = width(address[:address.index(("row", row))])
         self.outputs = {
             "rename_leaves": ("renamed__valid", 0, 1), "rename_tag": ("renamed__payload", 0, TAG_BITS),
-            "rename_row": ("address", len(SLOTS) * width + address["row"][0], address["row"][1]),
+            "rename_row": ("address", len(SLOTS) * width(address) + before, row),
             "sweeping": ("sweeping", 0, config.warps), "stall": ("stall", 0, config.warps),
             "tfet_free": ("tfet_free", 0, index_bits(config.banks * config.tfet_rows + 1))}
 
@@ -175,8 +177,7 @@ class Stream:
         assert stage is not None
         fields: Mapping[str, Any] | None = next(iter(self.sm.inputs.issue), None)
         if fields is not None:
-            self._held["issue__payload"] = sum(int(fields[name]) << offset for name, (offset, _) in _offsets(
-                issue_fields(self._config)))
+            self._held["issue__payload"] = pack(issue_fields(self._config), fields)
         return {**self._held, "issue__valid": fields is not None, **events._asdict(),
                 "free": sum(min(count, 2) << 2 * number for number, count in enumerate(stage.operands.free_collectors)),
                 "released": sum((1 | row << 1) << self._row * (bank * self._sides + side)
@@ -197,11 +198,3 @@ class Stream:
         whole, config = traces(self.name, self._size), self._config.with_settings(list(WITHOUT))
         run = Run(config, collect(self.sm), values(*whole), toggling=toggling(*whole))
         return register_file(run).total / max(self.sm.cycle, 1)
-
-
-def _offsets(fields: Sequence[tuple[str, int]]) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Offset and width of each field of a struct."""
-    offset = 0
-    for name, width in fields:
-        yield name, (offset, width)
-        offset += width

@@ -3,9 +3,10 @@
 
 from enum import IntEnum
 
+from warploom.arch.compact import STRIDE_BITS
 from warploom.arch.encoding import modifier_fields
 from warploom.arch.fg_simt.sizes import LATENCY
-from warploom.arch.interfaces import STRIDE_BITS, Fields
+from warploom.arch.fields import Fields
 from warploom.arch.isa import MEMORY_OPS
 
 
