@@ -15,7 +15,7 @@ Chosen = Sequence[tuple[int, int]]
 """The instructions that are dispatched: dispatch port and collector of each, at most one for a port."""
 
 Leaving = Sequence[tuple[int, int, DispatchFields]]
-"""The same, with the fields of each."""
+"""What `Chosen` names, with the fields of each instruction."""
 
 
 class Order(Protocol):

@@ -38,6 +38,6 @@ class Inputs(NamedTuple):
 
 
 InputValues = tuple[Issues, Sequence[Result | None], int, Attempts, int, WarpEvents]
-"""The same without names, which costs less to make."""
+"""`Inputs` as a plain tuple, which costs less to make."""
 
 NO_INPUTS = Inputs()

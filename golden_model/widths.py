@@ -40,7 +40,7 @@ def histograms(trace: Trace) -> tuple[list[int], list[int]]:
 
 
 def histograms_by_pc(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
-    """The same for each instruction of the program: arrays (instructions, 4)."""
+    """The operands of `histograms` for each instruction of the program: arrays (instructions, 4)."""
     count = len(trace.program.instructions)
     sources, results = np.zeros((count, WIDTHS), int), np.zeros((count, WIDTHS), int)
     for warps in chunks(trace):

@@ -13,7 +13,7 @@ def merge(select: Iterable[Value], values: Iterable[ValueLike]) -> Value:
 
 
 def merge_many(select: Value, values: Iterable[ValueLike]) -> Value:
-    """The same for many values, as a tree."""
+    """`merge` of many values, as a tree."""
     left = [Mux(bit, value, 0) for bit, value in zip(select, values, strict=True)]
     while len(left) > 1:
         left = [reduce(or_, left[first : first + 2]) for first in range(0, len(left), 2)]

@@ -82,7 +82,7 @@ def joined(config: SmConfig, folder: Path) -> Design:
 
 
 def glue_of(design: Design, library: Library) -> Row:
-    """The same for a design that is elaborated already."""
+    """The logic between the units of an elaborated design, as a unit."""
     counts = map_module(design, design.top, library).cells()
     return _sizes(Unit("glue", 1), Counter({kind: n for kind, n in counts.items() if kind in library.cells}), library)
 
@@ -110,7 +110,8 @@ def _elaborate(
 
 def synthesise_design(design: Design, name: str, wanted: Sequence[str] | None, library: Library, *,
                       flat: bool = False) -> Report:
-    """The same for a design that is elaborated already."""
+    """Synthesise a design that is elaborated already: all of its units, or the `wanted` ones. Raises `ConfigError` for
+    one that it does not have."""
     units = [unit for unit in design.units() if wanted is None or unit.name in wanted]
     unknown = set(wanted or ()) - {unit.name for unit in units}
     if unknown:

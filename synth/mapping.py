@@ -17,7 +17,7 @@ PERIOD_PS = 500
 """Delay target of mapping and gate sizing: half of the clock cycle that is the goal."""
 
 LATE_PS = 1
-"""The same for modules whose inputs come late: as fast as possible."""
+"""The delay target of modules whose inputs come late: as fast as possible."""
 
 _BALANCE = "if -g -K 6; strash"
 """Their sum-of-products balancing: fewer levels, and more area."""

@@ -254,7 +254,7 @@ def _keep_waveform(made: runner.Build, folder: Path, file: LaunchFile, waveform:
 
 
 def _try_to_keep(made: runner.Build, folder: Path, file: LaunchFile, waveform: Path) -> None:
-    """The same after an error, which counts for more than its waveform."""
+    """Keep the waveform after an error, which counts for more than its waveform."""
     try:
         _keep_waveform(made, folder, file, waveform)
     except OSError as error:

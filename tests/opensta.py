@@ -1,4 +1,4 @@
-"""The same netlist under OpenSTA, where it is installed: an independent reading of library and netlist."""
+"""Our netlists under OpenSTA, where it is installed: an independent reading of library and netlist."""
 
 import re
 import shutil

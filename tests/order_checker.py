@@ -47,7 +47,7 @@ class Values:
     awaited: np.ndarray = field(default_factory=lambda: np.zeros((PREDICATES + 8, 32), bool))
 
     def copy(self) -> "Values":
-        """The same values."""
+        """Values of their own, equal to these."""
         return Values(self.writers.copy(), self.awaited.copy())
 
     def write(self, instruction: Instruction, index: int, lanes: np.ndarray, place: int) -> None:

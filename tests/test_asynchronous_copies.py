@@ -35,7 +35,7 @@ def copied(body: str, counts: np.ndarray, source: np.ndarray = SOURCE, *, optimi
 
 
 def expected(size: int, counts: np.ndarray, where: np.ndarray | bool = True) -> np.ndarray:
-    """The same by the definition, where the copy is executed."""
+    """What `copied` must return by the definition, where the copy is executed."""
     place = np.arange(16)
     done = np.where(place < counts[:, None], SOURCE, 0)
     return np.where((place < size) & np.broadcast_to(where, 32)[:, None], done, 0xFF)

@@ -308,8 +308,8 @@ def test_an_immediate_is_no_last_use() -> None:
 
 
 def guarded(trace: Trace) -> Trace:
-    """The same with a guard on all instructions that a warp executes only in some lanes, which the liveness of a thread
-    requires."""
+    """The trace with a guard on all instructions that a warp executes only in some lanes, which the liveness of a
+    thread requires."""
     lanes = trace.warps[0].lanes.tolist()
     code = [replace(i, guard=0) if mask != ALL_LANES else i
             for i, mask in zip(trace.program.instructions, lanes, strict=True)]

@@ -80,7 +80,7 @@ BY_HAND = {
 
 
 def identity(end: Any) -> int:
-    """The same for an interface and its flipped self."""
+    """A number that an interface has in common with its flipped self alone."""
     return id(wiring.flipped(end) if isinstance(end, wiring.FlippedInterface) else end)
 
 

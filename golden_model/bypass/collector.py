@@ -128,7 +128,7 @@ class BypassingCollector:
         return [entry for entry in self.entries if not entry.used] + sorted(replaceable, key=in_turn)
 
     def _for_take(self, dispatched: bool) -> Sequence[Entry]:
-        """The same, as far as an instruction may need them."""
+        """The entries that an instruction may take over, in that order: all of them, or as many as it may need."""
         if self._entries - len(self._named) < MOST_NEEDED:
             return self._available_if(dispatched)
         return [entry for entry in self.entries if not entry.used]

@@ -25,7 +25,7 @@ class InTurn:
         return self.choose(pipes, ready, collectors)
 
     def choose(self, pipes: Dispatcher, ready: Sequence[int], collectors: Sequence[BypassingCollector]) -> Chosen:
-        """The same, from the masks of ready collectors by pipe."""
+        """What `select` finds, from the masks of ready collectors by pipe."""
         self.waits = any(ready)
         if not self.waits:
             return ()

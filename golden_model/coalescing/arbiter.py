@@ -178,7 +178,7 @@ class CoalescingArbiter:
         return granted, refused, used
 
     def _matched(self, match: Match, reads: Sequence[Read], used: int) -> tuple[list[Read], list[Read], int]:
-        """The same, by a match of the reads that overlap no write."""
+        """What `_wavefront` finds, by a match of the reads that overlap no write."""
         needs, guards = self._resources.of_read, self._resources.guards
         granted = match([read for read in reads if not used + needs[read] & guards], self.diagonal, self.size)
         return granted, [read for read in reads if read not in granted], used + sum(needs[read] for read in granted)

@@ -171,7 +171,7 @@ class Issue:
         self.enter(slot, state)
 
     def _enter_asleep(self, slot: int, state: int) -> None:
-        """The same, where registers may have to be woken first."""
+        """`enter` where registers may have to be woken first."""
         assert self._drowsy is not None
         self._show(slot, self._drowsy.shown(slot, state))
 

@@ -43,7 +43,7 @@ class Transactions:
         return list(dict.fromkeys([address >> shift for address in touched]))
 
     def written(self, flight: Flight) -> dict[int, int]:
-        """The same lines of a store or an atomic, and the bytes of the sectors of each that it touches."""
+        """The `lines` of a store or an atomic, and the bytes of the sectors of each that it touches."""
         sectors = {address // SECTOR_BYTES for address in self._touched(flight)}
         count = Counter(sector * SECTOR_BYTES >> self._line_shift for sector in sectors)
         return {line: count[line] * SECTOR_BYTES for line in self.lines(flight)}

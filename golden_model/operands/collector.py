@@ -58,7 +58,7 @@ NOTHING_STORED: StoredFields = {}
 
 
 def extended(fields: IssueFields, destination: Address, stored: StoredFields) -> DispatchFields:
-    """The same dict, which gets what belongs to the destination: its address, and how it is stored so far."""
+    """These fields themselves, with what belongs to the destination: its address, and how it is stored so far."""
     held: Any = fields
     held["bank"], held["row"], held["left"], held["group"], held["entry"] = destination
     if stored:

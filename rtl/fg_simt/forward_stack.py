@@ -77,7 +77,7 @@ class ForwardStack(wiring.Component):
         return m
 
     def _choose(self, m: Module, held: list[Value], pushed: Any, below: Value, equal: Value) -> None:
-        """The same for an FPGA: what each entry gets is chosen before its bits are multiplexed."""
+        """The next state of all entries, for an FPGA: what each one gets is chosen before its bits are multiplexed."""
         after = [held[0], *held, held[-1]]  # of entry n: the one below it, its own, and the next two
         for number, entry in enumerate(self.entries):
             stays = self.joins | below[number]
@@ -97,7 +97,7 @@ class ForwardStack(wiring.Component):
             m.d.sync += self.entries.eq(0)
 
     def _left_of_one(self, m: Module, name: str, compare: Callable[[Any, Value], Value]) -> tuple[Value, Value]:
-        """The same as `_left`, with one comparison for each entry."""
+        """What `_left` makes, with one comparison for each entry."""
         chosen, left = (Signal(len(self.entries), name=f"{name}{end}") for end in ("_chosen", ""))
         pc = Mux(self.own, self.pc, self.target)
         m.d.comb += [chosen.eq(Cat(entry.valid & compare(entry, pc) for entry in self.entries)),

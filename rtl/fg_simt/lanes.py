@@ -83,7 +83,7 @@ class Lanes(wiring.Component):
         return points
 
     def _points_in_memory(self, m: Module) -> Memory:
-        """The same as a memory."""
+        """Where each thread is, in a memory."""
         m.submodules.points = points = Memory(shape=POINT, depth=THREADS, init=())
         writer, given = points.write_port(), self.position
         m.d.comb += [writer.addr.eq(given.thread), writer.data.eq(given.point), writer.en.eq(given.valid)]

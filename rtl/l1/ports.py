@@ -32,7 +32,7 @@ def assert_stable(m: Module, port: wiring.PureInterface, name: str) -> None:
 
 
 def assert_held(m: Module, valid: Value, ready: Value, payload: Value, name: str) -> None:
-    """The same for a handshake without a stream."""
+    """Stop a simulation if the payload of a handshake changes before it is taken."""
     shown = Cat(valid, payload)
     waited, before = Signal(name=f"{name}_waited"), Signal(len(shown), name=f"{name}_before")
     m.d.sync += [waited.eq(valid & ~ready), before.eq(shown)]

@@ -52,7 +52,7 @@ def random_trial(rng: random.Random) -> Trial:
 
 
 def attempted_trial(rng: random.Random) -> Trial:
-    """The same, or a shift to the left that is `signed`, which no datapath executes, and which is refused."""
+    """A `random_trial`, or a shift to the left that is `signed`, which no datapath executes, and which is refused."""
     trial = random_trial(rng)
     if trial.op is Op.SHF and rng.random() < 0.05:
         return trial._replace(modifiers=trial.modifiers | {"right": 0, "signed": 1})

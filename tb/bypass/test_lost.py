@@ -79,7 +79,7 @@ async def right_hints(dut: cocotb.handle.SimHandleBase) -> None:
 
 @cocotb.test()
 async def wrong_hint(dut: cocotb.handle.SimHandleBase) -> None:
-    """The same, and at the end a read of one dropped lane of a register."""
+    """Instructions that read only available lanes, and at the end one that reads a dropped lane of a register."""
     rng = source()
     register, lane, slot = rng.randrange(REGISTERS), 1 << rng.randrange(LANES), rng.randrange(3)
     drop = {"drop": {"valid": 1, "register": register, "lanes": lane}}

@@ -25,12 +25,13 @@ REPLACED = ("an entry is replaced", "the older of two is replaced", "a source ta
 
 WRITE_BACK = ("dirty lanes are overwritten", "results merge", "slid out and evicted", "eviction waits",
               "eviction gives way to issue", "a first instruction ends dirty values")
+"""With write-back."""
 
 AGES = ("the older of two leaves",)
-"""The same with a window of more than two instructions: dirty values of two ages are rare in one of two."""
+"""With write-back and a window of more than two instructions: dirty values of two ages are rare in one of two."""
 
 CROWDED = ("crowded out and evicted",)
-"""The same with write-back."""
+"""With write-back, and less than two entries for each instruction in the window."""
 
 PASSES = ("an operand passes its entry",)
 """With `arrival_delay` = 0 and no dispatch delay."""
@@ -39,7 +40,7 @@ TURNS = ("a full collector takes as another leaves",)
 """With `turnaround` = 0."""
 
 TURNS_FEW = ("an entry is taken over as its reader leaves",)
-"""The same with `FEW` entries or less."""
+"""With `turnaround` = 0, and `FEW` entries or less."""
 
 HINTS = ("dropped", "not worth an entry", "not worth its entry", "delivered to its dirty lanes",
          "a transient result joins a lasting one", "a lasting result joins a transient one")

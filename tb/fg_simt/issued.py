@@ -35,7 +35,7 @@ def issued(micro: Micro) -> dict[str, Any]:
 
 
 def looked_at(fields: dict[str, Any]) -> dict[str, Any]:
-    """The same of the fields of a port."""
+    """What a unit looks at, of the fields of a port."""
     operation = fields["operation"]
     for named in (*operation["sources"].values(), operation["destination"], operation["predicate"]):
         named["number"] *= named["valid"]

@@ -38,7 +38,7 @@ async def program(dut: cocotb.handle.SimHandleBase) -> None:
 
 @cocotb.test()
 async def random_kernels(dut: cocotb.handle.SimHandleBase) -> None:
-    """The same on kernels of random instructions, with ports that are not always ready, and with invented faults."""
+    """Kernels of random instructions, with ports that are not always ready, and with invented faults."""
     ports, checker, rng = Ports(dut), Checker(minimum=10 * RANDOM), source()
     recorder = Recorder(images(rng, KERNELS), ports.config.affine, rng=rng, faults=0.003, patience=0.2)
     check = ControlCheck(ports, checker, recorder.observed)
@@ -83,7 +83,7 @@ MISSED_VOTE = (
 
 @cocotb.test()
 async def votes(dut: cocotb.handle.SimHandleBase) -> None:
-    """The same on these kernels."""
+    """The kernels with votes, many times."""
     ports, checker, rng = Ports(dut), Checker(minimum=10 * VOTES), source()
     codes = [[encode(i) for i in kernel] for kernel in (UNIFORM_VOTE, JOINED_VOTE, MISSED_VOTE)] * VOTES
     recorder = Recorder(launched(rng, codes), ports.config.affine, rng=rng)

@@ -33,7 +33,7 @@ async def first(dut: cocotb.handle.SimHandleBase) -> None:
 
 @cocotb.test()
 async def second(dut: cocotb.handle.SimHandleBase) -> None:
-    """The same for SAU1."""
+    """All operations of SAU1, as close to each other as they may be."""
     await _random(dut, SECOND_SAU, (*POINTS, *DIVISION_POINTS), 5000)
 
 

@@ -136,7 +136,7 @@ class GatedWritebackCheck(WritebackCheck):
 
 
 class GatedCoalescingCheck(CoalescingWritebackCheck):
-    """The same for coalescing."""
+    """The gated write-back of the coalescing register file."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         super().__init__(ports, checker, coverage)

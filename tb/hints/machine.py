@@ -115,14 +115,14 @@ def lopsided_code() -> list[Instruction]:
 
 
 def joining_code() -> list[Instruction]:
-    """The same on one side of a branch, where the group goes on behind the point at which the sides join."""
+    """A load and its group on one side of a branch; the group goes on behind the point at which the sides join."""
     return [Instruction(op=Op.BRA, imm=5, reconverge=5, guard=0), _load(0), _sum(1, 0), _sum(2, CONSTANT),
             _sum(3, CONSTANT), _sum(4, CONSTANT), _sum(5, CONSTANT), Instruction(op=Op.EXIT)]
 
 
 def sides_code(taken_first: bool) -> list[Instruction]:
-    """The same on both sides of a branch, whose groups come to the point at which the sides join: by a branch on one
-    side, on the other one by a sum."""
+    """A load and its group on both sides of a branch. The groups come to the point at which the sides join: by a branch
+    on one side, on the other one by a sum."""
     return [Instruction(op=Op.BRA, imm=5, reconverge=9, guard=0, taken_first=taken_first),
             _load(0), _sum(1, 0), _sum(2, CONSTANT), Instruction(op=Op.BRA, imm=9, reconverge=9),
             _load(0), _sum(1, 0), _sum(2, CONSTANT), _sum(3, CONSTANT), _sum(4, CONSTANT), Instruction(op=Op.EXIT)]

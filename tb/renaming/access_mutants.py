@@ -47,7 +47,7 @@ class Trespassing(SlowArbiter):
 
 
 class Reading(Trespassing):
-    """The same of reads."""
+    """A bank in which a read is open is not kept."""
 
     kind = "read"
 

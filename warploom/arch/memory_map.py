@@ -22,8 +22,8 @@ CONSOLE_PRINT = 0x0000_0000_0800_0000
 arguments: 64-bit generic addresses; result: 32 bits, which the console writes}."""
 
 CONSOLE_ASSERT = CONSOLE_PRINT + 4
-"""The same for a failed assertion, which ends the kernel: {text, file, function: 64-bit generic addresses; line: 32
-bits}."""
+"""Where a thread stores that of a failed assertion, which ends the kernel: {text, file, function: 64-bit generic
+addresses; line: 32 bits}."""
 
 GLOBALS_BASE = 0x0000_0000_1000_0000
 """Start of the module's `.global` variables."""

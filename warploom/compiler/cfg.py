@@ -75,7 +75,8 @@ class ControlFlow:
         return meeting if any(self._paths[index] == successors[index] for index in moved) else joins
 
     def _postdominators(self, paths: Sequence[Sequence[int]], *, guarded: bool = False) -> dict[int, int]:
-        """The same, by the successors `paths`, and by guarded EXITs if `guarded`."""
+        """The block at which the paths from each block meet, by the successors `paths`, and by guarded EXITs if
+        `guarded`."""
         end = len(self.blocks)
         backward: list[list[int]] = [[] for _ in range(end + 1)]
         for index, block in enumerate(self.blocks):

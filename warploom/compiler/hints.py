@@ -22,7 +22,7 @@ def hinted(program: Program, most_registers: int = MOST_REGISTERS) -> Program:
 
 
 def hinted_for(program: Program, config: SmConfig) -> Program:
-    """The same, with no more registers than leave as many warps resident on an SM."""
+    """The program with hints for order, and no more registers than leave as many warps resident on an SM."""
     return hinted(program, _most_registers(program, config))
 
 

@@ -57,7 +57,7 @@ Runs = Mapping[str, Run]
 
 
 class Noted(Runs):
-    """The same runs; `settings` are those that were looked at."""
+    """Runs that note which of them are looked at: `settings`."""
 
     def __init__(self, runs: Runs) -> None:
         self.settings: list[str] = []

@@ -66,7 +66,7 @@ def configurations(config: SmConfig, settings: Sequence[str]) -> dict[str, SmCon
 
 
 def _uncoalesced(config: SmConfig) -> SmConfig:
-    """The same without either mechanism; alignments other than `REG` need coalescing."""
+    """The machine without either mechanism; alignments other than `REG` need coalescing."""
     return dataclasses.replace(config, coalescing=Coalescing.OFF, alignment=Alignment.REG, gating=Gating.OFF)
 
 

@@ -18,7 +18,7 @@ STEPS = {"inactive": Gating.ACTIVE, "in-lane zeros": Gating.IN_LANE, "cross-lane
 """Bars of the savings of each setting beyond the bar below it."""
 
 LANE_STEPS = {"inactive": Gating.ACTIVE, "trivial operations": Gating.CROSS_LANE}
-"""The same for the execution units."""
+"""Those of the savings of the execution units."""
 
 RESULTS = ("zero", "8 bits", "16 bits", "24 bits", "32 bits")
 

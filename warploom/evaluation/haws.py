@@ -23,7 +23,7 @@ KEPLER = "k20x"
 """The GPU of Fig. 5.16."""
 
 KEPLER_SCALE = ("sms=1", "slices=1", "channels=1", "dram_bytes=16")
-"""The same of it: a 14th of twelve slices and six channels."""
+"""One SM of `k20x` with its share: a 14th of twelve slices and six channels."""
 
 OFF, ON, SHORT = "off", "hints", "short copies"
 

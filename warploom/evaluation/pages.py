@@ -33,7 +33,7 @@ class Quantity(NamedTuple):
         return self.averages if len(self.averages) > 1 else {"ours": self.average}
 
     def only(self, workloads: Sequence[str]) -> "Quantity":
-        """The same of these workloads alone, with the mean over them."""
+        """The quantity of these workloads alone, with the mean over them."""
         kernels = {name: self.kernels[name] for name in workloads}
         return Quantity(kernels, fmean(kernels.values()), self.published, {})
 
@@ -141,7 +141,7 @@ def records(experiment: str, key: str, columns: Sequence[str]) -> str:
 
 
 def turned(experiment: str, key: str, head: str, names: Sequence[str]) -> str:
-    """The same records with a column for each, under what they have at `head`, and a line for each of the names."""
+    """A table of records with a column for each, under what it has at `head`, and a line for each of the names."""
     found = document(experiment)[key]
     return table([head, *(str(record[head]) for record in found)],
                  [[name, *(_cell(record[name]) for record in found)] for name in names])

@@ -13,7 +13,7 @@ SLOW, FAST = SPEEDS
 FEW, MANY = COUNTS[0], COUNTS[-1]
 
 BY_POLICY = {Policy.CURRENT: "Fig. 1.2", Policy.PATCHED: "Fig. 5.7"}
-"""The same experiment under each scheduler."""
+"""The figure of each scheduler, under which the source makes one experiment."""
 
 PAIRS = [((few, mhz), (many, mhz)) for few, many in combinations(COUNTS, 2) for mhz in SPEEDS] + [
     ((count, SLOW), (count, FAST)) for count in COUNTS]

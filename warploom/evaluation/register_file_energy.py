@@ -129,7 +129,8 @@ def register_file_saved(ours: Run, baseline: Run, assumed: Assumptions = ASSUMED
 
 
 def macros_saved(ours: Run, baseline: Run) -> float:
-    """The same if only the SRAM saves, and all around it takes as much as before, as in [RADAIDEH], chapter 4."""
+    """`register_file_saved` if only the SRAM saves, and all around it takes as much as before ([RADAIDEH], chapter
+    4)."""
     before, after = register_file(baseline), register_file(ours)
     return saved(after.macros + before.around + after.overhead, before.total)
 
@@ -141,17 +142,17 @@ def gpu_saved(ours: Run, baseline: Run, assumed: Assumptions = ASSUMED) -> float
 
 
 def gpu_saved_by_work(ours: Run, baseline: Run) -> float:
-    """The same if the energy of the rest stays the same."""
+    """`gpu_saved` if the energy of the rest stays the same."""
     return gpu_saved(ours, baseline, replace(ASSUMED, rest_by_time=0.0))
 
 
 def gpu_saved_by_time(ours: Run, baseline: Run) -> float:
-    """The same if it is proportional to time."""
+    """`gpu_saved` if the energy of the rest is proportional to time."""
     return gpu_saved(ours, baseline, replace(ASSUMED, rest_by_time=1.0))
 
 
 def gpu_saved_by_affine(ours: Run, baseline: Run, assumed: Assumptions = ASSUMED) -> float:
-    """The same if the energy of the execution units changes, too."""
+    """`gpu_saved` if the energy of the execution units changes, too."""
     file, lanes = assumed.register_file_share, assumed.execution_share
     return (file * register_file_saved(ours, baseline, assumed)
             + lanes * affine_energy.execution_saved(ours, baseline, assumed)

@@ -36,7 +36,7 @@ class Toggling:
         return self.shares()[form(config)]
 
     def shares(self) -> dict[str, float]:
-        """The same for each form."""
+        """The share of each form."""
         return {name: self.toggled[name] / moved if moved else 0.0 for name, moved in self.moved.items()}
 
 

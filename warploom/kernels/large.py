@@ -34,7 +34,7 @@ def straight(count: int) -> str:
 
 
 def one_line(count: int) -> str:
-    """The same without line breaks."""
+    """The arithmetic of `straight` without line breaks."""
     return straight(count).replace("\n", " ")
 
 

@@ -44,7 +44,7 @@ class LaunchFile:
     files: tuple[Path, ...] = ()
 
     def changed(self, options: Options) -> "LaunchFile":
-        """The same with options. Raises `LaunchError` if its arrays cannot move."""
+        """The launch file with other options. Raises `LaunchError` if its arrays cannot move."""
         if options.heap_base is None:
             return replace(self, options=options)
         try:

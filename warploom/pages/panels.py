@@ -134,7 +134,7 @@ class Panel:
         return text.getvalue()
 
     def to_json(self) -> dict[str, object]:
-        """The same by column; `null` where there is no number."""
+        """All numbers by column; `null` where there is none."""
         return {
             "title": self.title, "unit": self.unit, "columns": list(self.columns),
             "rows": {name: list(values) for name, values in self.table_rows.items()},

@@ -40,8 +40,9 @@ def get(key: Key, decode: Callable[[str], Value] = json.loads) -> Value | None:
 
 
 def text(key: Key, make: Callable[[Path], str], decode: Callable[[str], Value] = json.loads) -> Value:
-    """The same; an absent entry is made first, once for all processes. `make` may work in the folder that it is given,
-    which is emptied unless it raises `ToolError`. Raises `OSError`, `ToolError`, and what `make` raises."""
+    """The cached text, decoded; if it is absent it is made first, once for all processes. `make` may work in the folder
+    that it is given, which is emptied unless it raises `ToolError`. Raises `OSError`, `ToolError`, and what `make`
+    raises."""
     with _locked(key):
         found = told(lambda: _text(key, decode))
         if found is None:

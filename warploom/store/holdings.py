@@ -81,7 +81,7 @@ def _remove(entry: Path) -> int | None:
 
 
 def _remove_run(entry: Path) -> int | None:
-    """The same for the files of a run."""
+    """Remove the files of a run. Returns their size, None if there are none."""
     with FileLock(entry.parent / folders.LOCK):
         size = _size(entry) if entry.exists() else None
         if entry.is_dir():

@@ -38,7 +38,7 @@ UNIFORM_CYCLES = 4
 """What an attempt takes that follows rules of both ends, if all its operands are uniform, and a uniform load."""
 
 AFFINE_CYCLES = 5
-"""The same with another operand: the stride of the result has a cycle of its own."""
+"""What such an attempt takes if an operand is not uniform: the stride of the result has a cycle of its own."""
 
 DIVIDE_INTERVAL = 16
 
