@@ -2,8 +2,6 @@
 
 import dataclasses
 from dataclasses import dataclass, fields
-from importlib import resources
-from pathlib import Path
 from typing import Any, NoReturn
 
 from warploom.arch import config_text
@@ -15,6 +13,7 @@ from warploom.arch.mechanisms.descriptor import Conflict
 from warploom.arch.names import RULE, names_a_file
 from warploom.arch.parameters import check_range, parameters
 from warploom.arch.pipes import CLASSES, MINIMUM_LATENCY, PIPE_PARAMETERS, PIPES, TIMING, Timing, checked_pipes
+from warploom.arch.preset_files import PresetFiles
 
 LANES = 32
 """Threads of a warp, fixed: a warp register is 32 lanes of 32 bits."""
@@ -142,18 +141,7 @@ class SmConfig(DerivedSizes):
     @classmethod
     def preset(cls, name: str) -> "SmConfig":
         """A bundled preset by its name, or a configuration file by its path."""
-        if isinstance(name, str) and name.endswith(".toml"):
-            try:
-                text = Path(name).read_text(encoding="utf-8-sig")  # editors of Windows write a byte order mark
-            except (OSError, ValueError) as error:  # ValueError: no text, or no path
-                reason = error.strerror if isinstance(error, OSError) else error
-                raise ConfigError(f"{name}: {reason}: name a preset ({', '.join(presets())}) "
-                                  "or a TOML file") from None
-            return cls.from_toml(text, name)
-        if name not in presets():
-            raise ConfigError(f"preset = {shown(name)}: must be one of {', '.join(presets())}, "
-                              "or a path ending in .toml")
-        return cls.from_toml((_PRESETS / f"{name}.toml").read_text(), f"preset {name}")
+        return cls.from_toml(_FILES.text(name), _FILES.origin(name))
 
 
 MOST_BUSY = 1023
@@ -165,12 +153,12 @@ PARAMETERS = parameters(SmConfig)
 DEFAULT_PRESET = "fermi"
 """The SM that is used if none is named."""
 
-_PRESETS = resources.files("warploom.arch") / "presets"
+_FILES = PresetFiles("presets", "preset", "a preset")
 
 
 def presets() -> list[str]:
     """Names of the bundled presets."""
-    return sorted(entry.name.removesuffix(".toml") for entry in _PRESETS.iterdir() if entry.name.endswith(".toml"))
+    return _FILES.names()
 
 
 def flat(config: SmConfig) -> dict[str, str]:

@@ -4,17 +4,16 @@ import dataclasses
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from importlib import resources
-from pathlib import Path
 from typing import Any, NoReturn
 
 from warploom.arch import config_text
 from warploom.arch.config import SmConfig
-from warploom.arch.errors import ConfigError, nearest, shown
+from warploom.arch.errors import ConfigError, shown
 from warploom.arch.mechanisms import Switch
 from warploom.arch.names import RULE, names_a_file
 from warploom.arch.parameters import GTX_480, OURS, choice, number, parameters
 from warploom.arch.pipes import PIPES
+from warploom.arch.preset_files import PresetFiles
 from warploom.arch.settings import parsed
 
 GPU, INTERCONNECT, L2, DRAM = GPU_PARTS = ("gpu", "interconnect", "l2", "dram")
@@ -229,8 +228,7 @@ class GpuConfig:
     @classmethod
     def preset(cls, name: str) -> "GpuConfig":
         """A bundled preset by its name, or a configuration file by its path."""
-        text = gpu_text(name)
-        return cls.from_toml(text, name if name.endswith(".toml") else f"preset {name}")
+        return cls.from_toml(gpu_text(name), _FILES.origin(name))
 
 
 Machine = SmConfig | GpuConfig
@@ -250,26 +248,17 @@ def sms_of(machine: Machine) -> int:
 GPU_PARAMETERS = parameters(GpuConfig)
 """The parameters of a GPU around its SMs, by field name."""
 
-_PRESETS = resources.files("warploom.arch") / "gpu_presets"
+_FILES = PresetFiles("gpu_presets", "gpu", "a GPU")
 
 
 def gpu_presets() -> list[str]:
     """Names of the bundled GPUs."""
-    return sorted(entry.name.removesuffix(".toml") for entry in _PRESETS.iterdir() if entry.name.endswith(".toml"))
+    return _FILES.names()
 
 
 def gpu_text(name: str) -> str:
     """The text of a bundled GPU, or of a file. Raises `ConfigError`."""
-    if isinstance(name, str) and name.endswith(".toml"):
-        try:
-            return Path(name).read_text(encoding="utf-8-sig")  # editors of Windows write a byte order mark
-        except (OSError, ValueError) as error:  # ValueError: no text, or no path
-            reason = error.strerror if isinstance(error, OSError) else error
-            raise ConfigError(f"{name}: {reason}: name a GPU ({', '.join(gpu_presets())}) or a TOML file") from None
-    if name not in gpu_presets():
-        raise ConfigError(f"gpu = {shown(name)}: must be one of {', '.join(gpu_presets())}, or a path ending in "
-                          f".toml{nearest(str(name), gpu_presets())}")
-    return (_PRESETS / f"{name}.toml").read_text()
+    return _FILES.text(name)
 
 
 def _sm_of(table: object, where: str, name: str) -> SmConfig:

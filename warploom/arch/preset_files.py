@@ -1,0 +1,47 @@
+"""Configuration files: those that are bundled, by name, and a user's, by path."""
+
+from dataclasses import dataclass
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from warploom.arch.errors import ConfigError, nearest, shown
+
+SUFFIX = ".toml"
+
+
+@dataclass(frozen=True)
+class PresetFiles:
+    """The bundled files of a kind: their folder, and what a user chooses with one, as messages say it: the option, and
+    the thing."""
+
+    folder: str
+    option: str
+    thing: str
+
+    def names(self) -> list[str]:
+        """Names of the bundled files."""
+        return sorted(entry.name.removesuffix(SUFFIX) for entry in self._files.iterdir() if entry.name.endswith(SUFFIX))
+
+    def text(self, name: str) -> str:
+        """The text of a bundled file, or of a user's. Raises `ConfigError`."""
+        if isinstance(name, str) and name.endswith(SUFFIX):
+            try:
+                return Path(name).read_text(encoding="utf-8-sig")  # editors of Windows write a byte order mark
+            except (OSError, ValueError) as error:  # ValueError: no text, or no path
+                reason = error.strerror if isinstance(error, OSError) else error
+                raise ConfigError(f"{name}: {reason}: name {self.thing} ({', '.join(self.names())}) or a TOML "
+                                  "file") from None
+        if name not in self.names():
+            raise ConfigError(f"{self.option} = {shown(name)}: must be one of {', '.join(self.names())}, or a path "
+                              f"ending in {SUFFIX}{nearest(str(name), self.names())}")
+        return (self._files / f"{name}{SUFFIX}").read_text()
+
+    @staticmethod
+    def origin(name: str) -> str:
+        """Where the text comes from, for messages."""
+        return name if name.endswith(SUFFIX) else f"preset {name}"
+
+    @property
+    def _files(self) -> Traversable:
+        return resources.files("warploom.arch") / self.folder
