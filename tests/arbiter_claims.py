@@ -7,7 +7,6 @@ is an arbiter that violates it. The rotating arbiters get one request of a colle
 one of its own collector.
 """
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, product
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 from amaranth import Cat, Const, Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
+from proofs import verdicts
 
 from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import SIDES
@@ -265,7 +265,5 @@ class Prover:
     def _sat(self, assumptions: str, claim: str) -> bool:
         """Run the solver: true for a proof, false for a counterexample, which the log shows."""
         yosys.run(f"read_rtlil theorem.il; sat {assumptions} -prove {claim} 1\n", self._folder, claim)
-        log = (self._folder / f"{claim}.log").read_text()
-        verdicts = re.findall(r"SAT proof finished - .*(SUCCESS|FAIL)!", log)
-        assert len(verdicts) == 1, log
-        return verdicts[0] == "SUCCESS"
+        (found,) = verdicts(self._folder / f"{claim}.log")
+        return found

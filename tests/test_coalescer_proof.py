@@ -1,7 +1,6 @@
 """The coalescing decision on the netlist, for all addresses of all lanes: it is its definition over pairs of lanes, in
 integers. There is a wrong form that the solver refutes."""
 
-import re
 from itertools import combinations
 from pathlib import Path
 
@@ -9,10 +8,9 @@ import pytest
 from amaranth import Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
+from proofs import holds
 
-from warploom.rtl import verilog
 from warploom.rtl.fg_simt.coalesce import Coalescer
-from warploom.synth import yosys
 from warploom.tb.fg_simt.eight_lanes import LANES
 
 
@@ -44,11 +42,7 @@ class Theorem(wiring.Component):
         return m
 
 
-@pytest.mark.parametrize(("wrong", "verdict"), [
-    pytest.param(0, "SUCCESS", marks=pytest.mark.long), (1, "FAIL")])
-def test_every_row(tmp_path: Path, wrong: int, verdict: str) -> None:
-    (tmp_path / "theorem.sv").write_text(verilog.to_verilog(Theorem(wrong), "theorem"))
-    yosys.run("read_verilog -sv theorem.sv; hierarchy -top theorem; proc; flatten; opt -full\n"
-              "sat -prove holds 1\n", tmp_path, "proof")
-    log = (tmp_path / "proof.log").read_text()
-    assert re.findall(r"(SUCCESS|FAIL)!", log) == [verdict]
+@pytest.mark.parametrize(("wrong", "is_true"), [
+    pytest.param(0, True, marks=pytest.mark.long), (1, False)])
+def test_every_row(tmp_path: Path, wrong: int, is_true: bool) -> None:
+    assert holds(Theorem(wrong), tmp_path) is is_true

@@ -1,18 +1,16 @@
 """The counters of the fetch queue on the netlist, by induction, for every redirect and every answer that has a request:
 an instruction always finds a place. There is a wrong form that the solver refutes."""
 
-import re
 from pathlib import Path
 
 import pytest
 from amaranth import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+from proofs import holds
 
 from warploom.arch.fg_simt.sizes import FETCH_ENTRIES, FETCH_REQUESTS
-from warploom.rtl import verilog
 from warploom.rtl.fg_simt.fetch import Fetch
-from warploom.synth import yosys
 
 
 class Theorem(wiring.Component):
@@ -38,11 +36,6 @@ class Theorem(wiring.Component):
         return m
 
 
-@pytest.mark.parametrize(("most", "verdict"), [(FETCH_ENTRIES, "SUCCESS"), (FETCH_ENTRIES - 1, "FAIL")])
-def test_every_instruction_has_a_place(tmp_path: Path, most: int, verdict: str) -> None:
-    (tmp_path / "theorem.sv").write_text(verilog.to_verilog(Theorem(most), "theorem"))
-    yosys.run("read_verilog -sv theorem.sv; hierarchy -top theorem; proc; flatten; opt -full; async2sync; dffunmap\n"
-              f"sat -tempinduct -maxsteps {2 * FETCH_REQUESTS} -set-init-zero -set rst 0 -prove holds 1\n",
-              tmp_path, "proof")
-    log = (tmp_path / "proof.log").read_text()
-    assert re.findall(r"(SUCCESS|FAIL)!", log) == [verdict]
+@pytest.mark.parametrize(("most", "is_true"), [(FETCH_ENTRIES, True), (FETCH_ENTRIES - 1, False)])
+def test_every_instruction_has_a_place(tmp_path: Path, most: int, is_true: bool) -> None:
+    assert holds(Theorem(most), tmp_path, steps=2 * FETCH_REQUESTS) is is_true

@@ -5,11 +5,11 @@ Claims that hold together after reset, and from each cycle to the next, hold alw
 finds a run from reset after which a row has two owners, or none.
 """
 
-import re
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from proofs import verdicts
 from row_owners import CLAIMS, LISTS, TABLE, Theorem, small, state
 
 from warploom.rtl import verilog
@@ -87,10 +87,8 @@ class Prover:
     def _holds(self, claim: str, assumptions: str) -> bool:
         """Run the solver: true for a proof, false for a counterexample, which the log shows."""
         yosys.run(f"read_rtlil netlist.il; sat {assumptions} -prove {claim} 1 -show-ports\n", self._folder, claim)
-        log = (self._folder / f"{claim}.log").read_text()
-        verdicts = re.findall(r"SAT proof finished - .*(SUCCESS|FAIL)!", log)
-        assert len(verdicts) == 1, log
-        return verdicts[0] == "SUCCESS"
+        (found,) = verdicts(self._folder / f"{claim}.log")
+        return found
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 """Lanes that hold their registers, as netlists: the registers of each enable, and that no outcome changes a result."""
 
 import json
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 from amaranth import Cat, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+from proofs import verdicts
 
 from warploom.arch.encoding import MODIFIER_BITS
 from warploom.arch.interfaces import Outcome
@@ -108,10 +108,9 @@ def proven(operations: Iterable[Op], folder: Path) -> list[bool]:
     (folder / "theorem.il").write_text(verilog.to_rtlil(Theorem(), "theorem"))
     claims = [f"sat -seq 1 -set op {op.value} -set legal 1 -prove right 1\n" for op in operations]
     yosys.run("read_rtlil theorem.il; hierarchy -top theorem; proc; flatten; opt\n" + "".join(claims), folder, "prove")
-    log = (folder / "prove.log").read_text()
-    verdicts = re.findall(r"SAT proof finished - .*(SUCCESS|FAIL)!", log)
-    assert len(verdicts) == len(claims), log
-    return [verdict == "SUCCESS" for verdict in verdicts]
+    found = verdicts(folder / "prove.log")
+    assert len(found) == len(claims)
+    return found
 
 
 @pytest.mark.parametrize("operations", [
