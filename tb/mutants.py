@@ -214,7 +214,7 @@ def _part(whole: Any, name: str) -> Any:
     return whole[int(name)] if name.isdigit() else getattr(whole, name)
 
 
-def _crossed(register_file: Any, m: Module) -> None:
+def crossed_grants(register_file: Any, m: Module) -> None:
     """SFU and MEM get each other's grants."""
     grant = register_file.banks.write.grant
     m.d.comb += register_file.writeback.write.grant.eq(Cat(grant[0], grant[2], grant[1]))
@@ -303,6 +303,6 @@ MUTANTS = (
            ("sp.result_queue=2",)),
     Mutant("Writeback", "warploom.tb.register_file.test_writeback", "lets a queue overflow",
            _shallow, TWO_SP),
-    Mutant("Datapath", DATAPATH, "crosses two grants", miswired("register_file", _crossed)),
+    Mutant("Datapath", DATAPATH, "crosses two grants", miswired("register_file", crossed_grants)),
     Mutant("Datapath", DATAPATH, "connects an operand wrongly", miswired("operands.collectors", _lost)),
 )

@@ -12,19 +12,13 @@ from warploom.rtl.operands.claims import CollectorClaims
 from warploom.rtl.operands.store import OperandStore
 from warploom.rtl.register_file.banks import Banks
 from warploom.rtl.register_file.register_file import RegisterFile
-from warploom.tb.mutants import Mutant, Tampered, miswired
+from warploom.tb.mutants import Mutant, Tampered, crossed_grants, miswired
 from warploom.tb.operands.test_store import TWO_DISPATCH_PORTS
 
 REGISTER_FILE, STORE = "warploom.tb.register_file.test_register_file", "warploom.tb.operands.test_store"
 BANKS = "warploom.tb.register_file.test_banks"
 INTERLEAVED = ("coalescing=on", "alignment=write", "gating=cross_lane")
 SCARCE = ("pipes.sfu.credits=3", "pipes.mem.credits=2")
-
-
-def _crossed(register_file: Any, m: Module) -> None:
-    """SFU and MEM get each other's grants."""
-    grant = register_file.banks.write.grant
-    m.d.comb += register_file.writeback.write.grant.eq(Cat(grant[0], grant[2], grant[1]))
 
 
 def _overheard(register_file: Any, m: Module) -> None:
@@ -52,7 +46,7 @@ def _ageless(store: Any, m: Module) -> None:
     m.d.comb += store.ages.take.eq(0)
 
 
-def _exchanged(store: Any, m: Module) -> None:
+def exchanged_late(store: Any, m: Module) -> None:
     """The late metadata of the second and the third source are taken for each other's."""
     first, second, third, destination = (known.as_value() for known in store.lookup[0].late)
     m.d.comb += store.collectors.instruction[0].late.eq(Cat(first, third, second, destination))
@@ -153,7 +147,7 @@ MUTANTS = (
     Mutant("Banks", BANKS, "takes one bank's word for another's", miswired("", _misrouted, Banks)),
     Mutant("Banks", BANKS, "enables the columns of another bank", miswired("", _swapped, Banks),
            ("coalescing=on", "gating=active")),
-    Mutant("RegisterFile", REGISTER_FILE, "crosses two grants", miswired("", _crossed, RegisterFile)),
+    Mutant("RegisterFile", REGISTER_FILE, "crosses two grants", miswired("", crossed_grants, RegisterFile)),
     Mutant("RegisterFile", REGISTER_FILE, "brings a word to another collector", miswired("", _overheard, RegisterFile)),
     Mutant("RegisterFile", REGISTER_FILE, "looks late metadata up on the wrong side",
            miswired("metadata_table", _sideless, RegisterFile), INTERLEAVED),
@@ -163,7 +157,7 @@ MUTANTS = (
     Mutant("OperandStore", STORE, "reads a register twice for one instruction",
            miswired("collectors", _near_sighted, OperandStore), SCARCE),
     Mutant("OperandStore", STORE, "does not know who is oldest", miswired("", _ageless, OperandStore), SCARCE),
-    Mutant("OperandStore", STORE, "crosses two zero masks", miswired("", _exchanged, OperandStore),
+    Mutant("OperandStore", STORE, "crosses two zero masks", miswired("", exchanged_late, OperandStore),
            (*INTERLEAVED, *SCARCE)),
     Mutant("OperandStore", STORE, "takes an immediate zero for another number",
            miswired("collectors", _dazzled, OperandStore), (*INTERLEAVED, *SCARCE)),

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from warploom.arch.isa import Instruction, Op
+from warploom.arch.isa import RZ, Instruction, Op
 from warploom.arch.launch import Launch
+from warploom.arch.modifiers import Space
 from warploom.arch.program import Program
 from warploom.golden_model.front_end.decode import decode
 from warploom.golden_model.front_end.order import Order, ProgramOrder
@@ -28,6 +29,16 @@ class Try(NamedTuple):
     warp: int
     pc: int
     issued: Instruction | None
+
+
+def load(dst: int, address: int) -> Instruction:
+    """A load of a word from global memory, whose address is in two registers."""
+    return Instruction(op=Op.LD, dst=dst, src=(address, RZ, RZ), space=Space.GLOBAL)
+
+
+def add(dst: int, *sources: int) -> Instruction:
+    """A sum of up to three registers."""
+    return Instruction(op=Op.IADD, dst=dst, src=(*sources, RZ, RZ, RZ)[:3])
 
 
 def program_of(*code: Instruction, registers: int = 32) -> Program:

@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from barrel import program_of
+from barrel import add, load, program_of
 from hypothesis import given
 from order_checker import Found, WrongHintError, check
 from planted import Bug
@@ -112,14 +112,6 @@ def _varied(pc: int, instruction: Instruction, random: Random) -> Instruction:
 
 
 # ------------------------------------------------------------ groups by hand
-
-
-def load(dst: int, address: int) -> Instruction:
-    return Instruction(op=Op.LD, dst=dst, src=(address, RZ, RZ), space=Space.GLOBAL)
-
-
-def add(dst: int, *sources: int) -> Instruction:
-    return Instruction(op=Op.IADD, dst=dst, src=(*sources, RZ, RZ, RZ)[:3])
 
 
 def branch(to: int, guard: int = PT) -> Instruction:

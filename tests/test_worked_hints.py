@@ -5,10 +5,9 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
-from barrel import Barrel, Try, program_of, trace_of
+from barrel import Barrel, Try, add, load, program_of, trace_of
 
 from warploom.arch.isa import RZ, Instruction, Op
-from warploom.arch.modifiers import Space
 from warploom.arch.order_hints import FORMAT_1_BITS, FORMAT_2_BITS, BranchHint, Hint
 from warploom.arch.program import Program
 from warploom.compiler.hints import hinted
@@ -21,15 +20,6 @@ from warploom.golden_model.front_end.warps import Block, Warp
 from warploom.golden_model.hints.collection import ENTRY_BITS, Entry
 from warploom.golden_model.hints.order import HintOrder
 from warploom.golden_model.trace import Trace
-
-
-def load(dst: int, address: int) -> Instruction:
-    return Instruction(op=Op.LD, dst=dst, src=(address, RZ, RZ), space=Space.GLOBAL)
-
-
-def add(dst: int, *sources: int) -> Instruction:
-    return Instruction(op=Op.IADD, dst=dst, src=(*sources, RZ, RZ, RZ)[:3])
-
 
 # ------------------------------------------------------------ Fig. 5.3 and 5.7
 

@@ -12,9 +12,8 @@ from warploom.rtl.fg_simt.long_units import ProductLane, StagedLane
 from warploom.rtl.fg_simt.sau import Division, FirstSau, Pipelines, SecondSau
 from warploom.rtl.fg_simt.slu import LoadUnit
 from warploom.tb.fg_simt import test_sau, test_slu
-from warploom.tb.float.mutants import changed
 from warploom.tb.l1 import mutants as l1
-from warploom.tb.mutants import Mutant, Part, Rewire, Tampered
+from warploom.tb.mutants import Mutant, Part, Rewire, Tampered, altered
 
 
 def _first(bug: str, rewire: Rewire) -> Mutant:
@@ -42,7 +41,7 @@ def _load(bug: str, rewire: Rewire) -> Mutant:
 
 def _entering(outer: Tampered, m: Module, **values: Any) -> dict[str, Value]:
     """Other fields of the group that enters."""
-    return {"enter__payload": changed(m, outer.enter.payload, **values)}
+    return {"enter__payload": altered(m, outer.enter.payload, **values)}
 
 
 def _plain(outer: Tampered, m: Module, op: Op) -> dict[str, Value]:
@@ -92,7 +91,7 @@ def _arriving(outer: Tampered, m: Module, **values: Any) -> dict[str, Value]:
     m.d.comb += [instruction.eq(outer.arriving.row.instruction),
                  *(instruction[name].eq(value) for name, value in values.items()),
                  row.eq(outer.arriving.row), row.instruction.eq(instruction)]
-    return {"arriving": changed(m, outer.arriving, row=row)}
+    return {"arriving": altered(m, outer.arriving, row=row)}
 
 
 def _unsigned(outer: Tampered, m: Module) -> dict[str, Value]:
@@ -114,7 +113,7 @@ MUTANTS = (
     _first("shows the lanes of a collect a cycle early", lambda o, m: {"holds": o.enter.payload.execute}),
     _inside(FirstSau, Pipelines, "ends multiply-add a cycle early", _impatient),
     _second("takes integers that are divided as unsigned", lambda o, m: _plain(o, m, Op.IDIV)),
-    _second("writes the group of a quotient to the first lanes", lambda o, m: {"write": changed(
+    _second("writes the group of a quotient to the first lanes", lambda o, m: {"write": altered(
         m, o.inner.write, group=Mux(o.inner._division.done, 0, o.inner.write.group))}),
     _inside(FirstSau, StagedLane, "has no sign of a sum", _positive),
     _inside(SecondSau, ProductLane, "adds nothing to a product", _unaccumulated),
@@ -124,6 +123,6 @@ MUTANTS = (
     _load("takes stores for loads", lambda o, m: _arriving(o, m, loads=1)),
     _load("keeps the first group of a vector load alone", lambda o, m: _arriving(o, m, vector=0)),
     _load("keeps the lanes of one load", lambda o, m: _arriving(o, m, place=o.arriving.row.instruction.place[:2])),
-    _load("writes stores of loads that have no register", lambda o, m: {"write": changed(
+    _load("writes stores of loads that have no register", lambda o, m: {"write": altered(
         m, o.inner.write, destination=o.inner.write.destination.as_value() | 1 << 5)}),
 )

@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from amaranth import Cat, Const, Module, Signal, Value
+from amaranth import Const, Module, Signal, Value
 from amaranth.lib import data, wiring
 
 from warploom.arch.config import COLUMNS, SmConfig
@@ -14,6 +14,7 @@ from warploom.rtl.operands.collector import Collector
 from warploom.rtl.operands.stage import DispatchStage
 from warploom.rtl.register_file.forms.zero_masked import ZeroMasked
 from warploom.tb.mutants import Mutant, Rewire, Tampered, altered, miswired
+from warploom.tb.part_mutants import exchanged_late
 
 BENCH = "warploom.tb.gating.test_register_file"
 
@@ -90,12 +91,6 @@ def _uncounted(pipes: Any, m: Module) -> None:
     m.d.comb += pipes.bypass_loads.eq(0)
 
 
-def _exchanged(operands: Any, m: Module) -> None:
-    """The zero masks of the second and the third source are exchanged."""
-    first, second, third, destination = (zero.as_value() for zero in operands.lookup[0].late)
-    m.d.comb += operands.collectors.instruction[0].late.eq(Cat(first, third, second, destination))
-
-
 CROSS_LANE = ("gating=cross_lane",)
 INTERLEAVED = ("gating=cross_lane", "coalescing=on", "alignment=write")
 
@@ -115,7 +110,7 @@ MUTANTS = (
            lambda c: Tampered(GatedCoalescingOperandPath(config=c), _positive), INTERLEAVED),
     Mutant("Datapath", DATAPATH, "stores whole operands", _unheld, CROSS_LANE),
     Mutant("Datapath", DATAPATH, "does not count bypasses", miswired("pipes", _uncounted), CROSS_LANE),
-    Mutant("Datapath", DATAPATH, "crosses two zero masks", miswired("operands", _exchanged), CROSS_LANE),
+    Mutant("Datapath", DATAPATH, "crosses two zero masks", miswired("operands", exchanged_late), CROSS_LANE),
     Mutant("Datapath", BENCH, "shows what columns have that were not read", lambda c: _with_paths(c, _unmarked),
            ("gating=cross_lane",)),
     Mutant("Datapath", BENCH, "does not undo the order of bytes", lambda c: _with_paths(c, _straight),
