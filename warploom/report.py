@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -56,6 +56,13 @@ def table(title: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) 
     shown = console()
     shown.width = max(shown.width, needed)
     shown.print(f"[bold]{escape(title)}[/bold]", result, crop=False)
+
+
+def records(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[dict[str, object]]:
+    """Print a table, and return its rows as JSON has them: by column."""
+    rows = list(rows)
+    table(title, columns, rows)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def fields(title: str, values: Mapping[str, object]) -> None:

@@ -16,9 +16,8 @@ def show(study: Study) -> Body:
     body = shown(study, characterisation.measured(runs, counts, study.groups),
                  f"{study.preset} ({', '.join(KEPLER_SCALE)})")
     rows = [characterisation.code(workload) for workload in study.names]
-    report.table(f"Instructions in the code, and reconvergence points (SASS for {ARCHITECTURE})", characterisation.CODE,
-                 rows)
+    code = report.records(f"Instructions in the code, and reconvergence points (SASS for {ARCHITECTURE})",
+                          characterisation.CODE, rows)
     if any(None in row for row in rows):
         report.fields("What is missing", {"SASS": f"{ASSEMBLER} of a CUDA toolkit is not on PATH"})
-    return {**body, **recorded(study, runs), "code": [dict(zip(characterisation.CODE, row, strict=True))
-                                                      for row in rows]}
+    return {**body, **recorded(study, runs), "code": code}

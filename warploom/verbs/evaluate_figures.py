@@ -59,18 +59,17 @@ def bypassed(study: Study) -> Body:
     body = _figures(study, bypassing.figures(), runs, machines)
     body |= energy(study, bypassing.HEADLINES, bypassing.PARTED, runs)
     pressed = _pressure("without bypassing and with hints", runs, bypassing.PRESSED)
-    rows = bypassing.transient(runs)
-    report.table("Registers of a thread that need a row of the register file", bypassing.TRANSIENT_COLUMNS, rows)
-    return {**body, **pressed, "transient": [dict(zip(bypassing.TRANSIENT_COLUMNS, row, strict=True)) for row in rows],
+    transient = report.records("Registers of a thread that need a row of the register file",
+                               bypassing.TRANSIENT_COLUMNS, bypassing.transient(runs))
+    return {**body, **pressed, "transient": transient,
             "occupancy": {preset: _occupancy(study, runs, group, preset)
                           for group, preset in (("", study.preset), (bypassing.SCARCE, bypassing.FEW_COLLECTORS))}}
 
 
 def _occupancy(study: Study, runs: Mapping[str, Runs], group: str, preset: str) -> list[Body]:
     """Registers without rows, and the warps that the register file then holds."""
-    rows = bypassing.occupancy(runs, study.groups, group)
-    report.table(f"Registers that have a row with transient = on, and occupancy, {preset}", bypassing.ROW_COLUMNS, rows)
-    return [dict(zip(bypassing.ROW_COLUMNS, row, strict=True)) for row in rows]
+    return report.records(f"Registers that have a row with transient = on, and occupancy, {preset}",
+                          bypassing.ROW_COLUMNS, bypassing.occupancy(runs, study.groups, group))
 
 
 def affinely(study: Study) -> Body:
@@ -98,22 +97,18 @@ def local(study: Study) -> Body:
     """[HAWS], chapter 6: every workload on every machine, every figure, and the loads of each MSHR."""
     runs = study.runs(study.cases())
     body = shown(study, locality.measured(runs, study.groups), f"{study.preset}, {' '.join(locality.SCALED)}")
-    loads, mshrs = locality.loads(runs), locality.mshrs(runs)
-    report.table("Fig. 6.12: loads for each MSHR", locality.COLUMNS, loads)
-    report.table("MSHRs without and with the mechanism", locality.MSHR_COLUMNS, mshrs)
-    return {**body, **recorded(study, runs),
-            "loads_per_entry": [dict(zip(locality.COLUMNS, row, strict=True)) for row in loads],
-            "mshrs": [dict(zip(locality.MSHR_COLUMNS, row, strict=True)) for row in mshrs]}
+    loads = report.records("Fig. 6.12: loads for each MSHR", locality.COLUMNS, locality.loads(runs))
+    mshrs = report.records("MSHRs without and with the mechanism", locality.MSHR_COLUMNS, locality.mshrs(runs))
+    return {**body, **recorded(study, runs), "loads_per_entry": loads, "mshrs": mshrs}
 
 
 def calibrated(study: Study) -> Body:
     """Instructions per cycle beside those of GPGPU-Sim, kernel by kernel."""
     runs, size = study.runs(study.cases()), study.wanted.size
-    rows = calibration.rows(runs, size)
-    report.table(f"Instructions per cycle of {study.config.name} (kernels: {size}) beside GPGPU-Sim's (default)",
-                 calibration.COLUMNS, [row.shown for row in rows])
-    shown = [dict(zip(calibration.COLUMNS, row.shown, strict=True)) for row in rows]
-    return {"size": size, "calibration": shown, "settings": _settings(study, runs), "runs": _statistics(runs)}
+    rows = report.records(
+        f"Instructions per cycle of {study.config.name} (kernels: {size}) beside GPGPU-Sim's (default)",
+        calibration.COLUMNS, [row.shown for row in calibration.rows(runs, size)])
+    return {"size": size, "calibration": rows, "settings": _settings(study, runs), "runs": _statistics(runs)}
 
 
 def placed(study: Study) -> Body:

@@ -13,7 +13,6 @@ def show(study: Study) -> Body:
     runs, code = study.runs(study.cases()), study.by_workload(CODE, "compiling")
     machines = f"{study.preset} ({', '.join(haws.SCALE)}), {haws.KEPLER} ({', '.join(haws.KEPLER_SCALE)})"
     body = shown(study, haws.measured(runs, code, study.groups, study.config), machines)
-    rows = haws.circumstances(runs, study.groups)
-    report.table(f"Gain of hints on {study.preset}, and what it depends on", haws.CIRCUMSTANCES, rows)
-    return {**body, **recorded(study, runs),
-            "circumstances": [dict(zip(haws.CIRCUMSTANCES, row, strict=True)) for row in rows]}
+    circumstances = report.records(f"Gain of hints on {study.preset}, and what it depends on", haws.CIRCUMSTANCES,
+                                   haws.circumstances(runs, study.groups))
+    return {**body, **recorded(study, runs), "circumstances": circumstances}

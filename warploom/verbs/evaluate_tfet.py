@@ -14,20 +14,18 @@ def show(study: Study) -> Body:
     runs = study.runs(study.cases())
     found = tfet.with_ideal(runs)
     body = shown(study, tfet.measured(found, study.groups), f"{study.preset} ({', '.join(tfet.SCALE)})")
-    rows = tfet.circumstances(found)
-    report.table("Programs, and what the renaming stage did", tfet.CIRCUMSTANCES, rows)
-    carried = sensitivity.rows(tfet.headlines(), found)
-    return {**body, **recorded(study, runs), "sensitivity": carried,
-            "circumstances": [dict(zip(tfet.CIRCUMSTANCES, row, strict=True)) for row in rows]}
+    circumstances = report.records("Programs, and what the renaming stage did", tfet.CIRCUMSTANCES,
+                                   tfet.circumstances(found))
+    return {**body, **recorded(study, runs), "sensitivity": sensitivity.rows(tfet.headlines(), found),
+            "circumstances": circumstances}
 
 
 def by_sm(study: Study) -> Body:
     """The memory-intensive programs on several SMs."""
     found = study.by_case(tfet_sms.WORK, "counting by SM")
     rows = [of_sms.row(case.workload, case.setting) for case, of_sms in found.items()]
-    report.table(f"TFET rows by SM: {study.preset} ({', '.join(tfet_sms.SCALE)})", tfet_sms.COLUMNS, rows)
-    return {"size": study.wanted.size, "groups": study.groups,
-            "by_sm": [dict(zip(tfet_sms.COLUMNS, row, strict=True)) for row in rows]}
+    title = f"TFET rows by SM: {study.preset} ({', '.join(tfet_sms.SCALE)})"
+    return {"size": study.wanted.size, "groups": study.groups, "by_sm": report.records(title, tfet_sms.COLUMNS, rows)}
 
 
 def bounded(study: Study) -> Body:
@@ -43,7 +41,6 @@ def bounded(study: Study) -> Body:
     for key, title, columns, row in (
             ("predictions", "Predicted stalls, and a perfect predictor", tfet_bounds.PREDICTED, tfet_bounds.predicted),
             ("bounds", "What could be saved, of all energy", tfet_bounds.BOUNDS, tfet_bounds.bounds)):
-        rows = [row(name, of_kernel, found[name]) for name, of_kernel in runs.items()]
-        report.table(title, columns, rows)
-        body[key] = [dict(zip(columns, each, strict=True)) for each in rows]
+        body[key] = report.records(title, columns, [row(name, of_kernel, found[name])
+                                                    for name, of_kernel in runs.items()])
     return body

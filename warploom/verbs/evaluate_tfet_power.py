@@ -12,8 +12,8 @@ def show(study: Study) -> Body:
     """The rename stage in gates, at the activity of kernels."""
     machine = study.config.with_settings([*tfet_power.SETTINGS, *study.wanted.settings])
     found = tfet_power.measured(machine, study.names, study.wanted.size)
-    rows = found.rows()
-    report.table(f"{tfet_power.UNIT} beside the register file: {study.preset} ({', '.join(tfet_power.SETTINGS)}), "
-                 f"{found.cycles} cycles of {', '.join(study.names)}", tfet_power.COLUMNS, rows)
+    power = report.records(
+        f"{tfet_power.UNIT} beside the register file: {study.preset} ({', '.join(tfet_power.SETTINGS)}), "
+        f"{found.cycles} cycles of {', '.join(study.names)}", tfet_power.COLUMNS, found.rows())
     return {"configuration": asdict(machine), "size": study.wanted.size, "groups": study.groups, "cycles": found.cycles,
-            "power": [dict(zip(tfet_power.COLUMNS, row, strict=True)) for row in rows]}
+            "power": power}
