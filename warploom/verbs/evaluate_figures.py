@@ -81,7 +81,7 @@ def affinely(study: Study) -> Body:
     rows = affine_table.rows(runs)
     for first in range(1, len(runs) + 1, MOST_COLUMNS):
         columns = slice(first, first + MOST_COLUMNS)
-        report.table("Table 1", ("what", *[*runs][first - 1 : columns.stop - 1], "seed"),
+        report.table("Table 1", ("what", *[*runs][first - 1 : columns.stop - 1], "published"),
                      [(row[0], *row[1:-1][first - 1 : columns.stop - 1], row[-1]) for row in rows])
     return {**body, **pressed, "table_1": {key: dict(zip(runs, values, strict=True)) for key, *values, _ in rows}}
 
