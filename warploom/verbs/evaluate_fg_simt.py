@@ -26,7 +26,7 @@ def show(study: Study) -> Body:
     return {"size": study.wanted.size, "groups": study.groups, "table_3": rows}
 
 
-def cost(study: Study) -> Body:
+def show_cost(study: Study) -> Body:
     """Figs. 7 and 8: the engine in gates, without affine execution and with `abm`, and the energy of all programs."""
     engines = fg_simt_energy.units(SmConfig.preset("small"))
     units = compare(engines["off"], engines["abm"])

@@ -33,7 +33,7 @@ MOST_COLUMNS = 8
 """Columns of workloads in a table."""
 
 
-def coalesced(study: Study) -> Body:
+def show_coalescing(study: Study) -> Body:
     """[RADAIDEH], chapter 3: every workload under every setting, and every figure."""
     runs = study.runs(study.cases())
     body = _figures(study, coalescing.figures(), runs, study.preset)
@@ -41,8 +41,8 @@ def coalesced(study: Study) -> Body:
             **_pressure("without coalescing and with ideal alignment", runs, ("wid_off", "wid_ideal"))}
 
 
-def gated(study: Study) -> Body:
-    """Chapter 4: the same, and the storage of the zero masks."""
+def show_gating(study: Study) -> Body:
+    """[RADAIDEH], chapter 4: every workload under every setting, every figure, and the storage of the zero masks."""
     runs = study.runs(study.cases())
     body = _figures(study, gating.figures(), runs, f"{study.preset}, with coalescing {gating.COMPOSED}")
     body |= energy(study, gating.HEADLINES, gating.PARTED, runs)
@@ -52,7 +52,7 @@ def gated(study: Study) -> Body:
     return {**body, "overheads": {setting: found["overheads"] for setting, found in needs.items()}}
 
 
-def bypassed(study: Study) -> Body:
+def show_bypassing(study: Study) -> Body:
     """[BOW]: every workload under every setting, every figure, and the registers that are transient."""
     runs = study.runs(study.cases())
     machines = f"{study.preset}, and {bypassing.FEW_COLLECTORS} where it says so"
@@ -72,7 +72,7 @@ def _occupancy(study: Study, runs: Mapping[str, Runs], group: str, preset: str) 
                           bypassing.ROW_COLUMNS, bypassing.occupancy(runs, study.groups, group))
 
 
-def affinely(study: Study) -> Body:
+def show_affine(study: Study) -> Body:
     """[AFFINE]: every workload under every setting, every figure, and Table 1."""
     runs = study.runs(study.cases())
     body = _figures(study, affine.figures(), runs, study.preset)
@@ -86,14 +86,14 @@ def affinely(study: Study) -> Body:
     return {**body, **pressed, "table_1": {key: dict(zip(runs, values, strict=True)) for key, *values, _ in rows}}
 
 
-def unitwise(study: Study) -> Body:
+def show_units(study: Study) -> Body:
     """[HAWS], chapter 4: every workload under every way to share units, and with each number of lanes."""
     runs = study.runs(study.cases())
     return {**_figures(study, units.figures(), runs, study.preset),
             **_pressure("by policy", runs, [units.setting(sharing) for sharing in units.POLICIES])}
 
 
-def local(study: Study) -> Body:
+def show_locality(study: Study) -> Body:
     """[HAWS], chapter 6: every workload on every machine, every figure, and the loads of each MSHR."""
     runs = study.runs(study.cases())
     body = shown(study, locality.measured(runs, study.groups), f"{study.preset}, {' '.join(locality.SCALED)}")
@@ -102,7 +102,7 @@ def local(study: Study) -> Body:
     return {**body, **recorded(study, runs), "loads_per_entry": loads, "mshrs": mshrs}
 
 
-def calibrated(study: Study) -> Body:
+def show_calibration(study: Study) -> Body:
     """Instructions per cycle beside those of GPGPU-Sim, kernel by kernel."""
     runs, size = study.runs(study.cases()), study.wanted.size
     rows = report.records(
@@ -111,7 +111,7 @@ def calibrated(study: Study) -> Body:
     return {"size": size, "calibration": rows, "settings": _settings(study, runs), "runs": _statistics(runs)}
 
 
-def placed(study: Study) -> Body:
+def show_placement(study: Study) -> Body:
     """[RADAIDEH], chapter 5: kernels as threads of a multi-core machine."""
     found = study.by_workload(PLACES, "simulating")
     body = _measured(study, placement.figures(), found, "16 cores")

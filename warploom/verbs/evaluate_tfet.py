@@ -20,7 +20,7 @@ def show(study: Study) -> Body:
             "circumstances": circumstances}
 
 
-def by_sm(study: Study) -> Body:
+def show_by_sm(study: Study) -> Body:
     """The memory-intensive programs on several SMs."""
     found = study.by_case(tfet_sms.WORK, "counting by SM")
     rows = [of_sms.row(case.workload, case.setting) for case, of_sms in found.items()]
@@ -28,7 +28,7 @@ def by_sm(study: Study) -> Body:
     return {"size": study.wanted.size, "groups": study.groups, "by_sm": report.records(title, tfet_sms.COLUMNS, rows)}
 
 
-def bounded(study: Study) -> Body:
+def show_bounds(study: Study) -> Body:
     """How well stalls are predicted, and what is saved at most."""
     known = study.by_case(tfet_bounds.WORK, "predicting")
     found = {case.workload: one for case, one in known.items()}
