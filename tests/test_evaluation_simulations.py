@@ -25,7 +25,6 @@ from warploom.arch.gpu import GpuConfig
 from warploom.cli import main
 from warploom.compiler.prepare import prepared
 from warploom.evaluation import (
-    characteristics,
     coalescing,
     executed,
     fg_simt,
@@ -33,6 +32,7 @@ from warploom.evaluation import (
     sampling,
     tfet_bounds,
     tfet_sms,
+    workload_mix,
 )
 from warploom.evaluation.affine_structure import structure
 from warploom.evaluation.bypassing_reuse import reuse
@@ -132,7 +132,7 @@ def test_another_configuration_or_source_has_another_file(folder):
 
 
 @pytest.mark.parametrize("work", [
-    SIMULATION, PLACES, executed.EXECUTED, characteristics.COUNTS, hinted_code.CODE, sampling.BLOCKS, tfet_sms.WORK,
+    SIMULATION, PLACES, executed.EXECUTED, workload_mix.COUNTS, hinted_code.CODE, sampling.BLOCKS, tfet_sms.WORK,
     tfet_bounds.WORK, fg_simt.WORK, fg_simt.COUNTING])
 def test_a_result_depends_on_the_file_that_makes_it(work):
     made = work.make.args[0] if isinstance(work.make, partial) else work.make

@@ -11,9 +11,9 @@ from warploom.arch.isa import Instruction, Op, Pipe
 from warploom.arch.launch import Launch
 from warploom.arch.program import Program
 from warploom.cli import main
-from warploom.evaluation import characteristics
+from warploom.evaluation import workload_mix
 from warploom.evaluation.cached import Sized
-from warploom.evaluation.characteristics import COUNTS, KINDS, averages, by_workload, groups
+from warploom.evaluation.workload_mix import COUNTS, KINDS, averages, by_workload, groups
 from warploom.golden_model.trace import NONE, Trace, WarpTrace
 
 HALF, ALL = 0x0000FFFF, 0xFFFFFFFF
@@ -39,7 +39,7 @@ def trace(lanes: tuple[int, ...] = (ALL, HALF, ALL, ALL)) -> Trace:
 
 
 def test_counts_by_hand() -> None:
-    found = characteristics.characteristics([trace()])
+    found = workload_mix.mix_of([trace()])
     assert (found.launches, found.warp_instructions) == (1, 4)
     assert dict(zip(KINDS, found.kinds, strict=True)) == {
         "integer": 1, "single precision": 1, "SFU": 0, "memory": 1, "control": 1}
@@ -54,14 +54,14 @@ def test_counts_by_hand() -> None:
 
 
 def test_instructions_without_lanes_do_not_count() -> None:
-    found = characteristics.characteristics([trace((ALL, 0, ALL, ALL))])
+    found = workload_mix.mix_of([trace((ALL, 0, ALL, ALL))])
     assert sum(found.kinds) == 3
     assert found.warp_instructions == 4
     assert found.values.inactive == 0
 
 
 def test_a_cached_one_is_the_same() -> None:
-    found = characteristics.characteristics([trace(), trace()])
+    found = workload_mix.mix_of([trace(), trace()])
     assert found.launches == 2
     point = Sized("k", "tiny")
     assert COUNTS.read(point, json.dumps(asdict(found))) == found
@@ -69,11 +69,11 @@ def test_a_cached_one_is_the_same() -> None:
 
 def test_every_kind_of_instruction_has_its_pipe() -> None:
     assert len(KINDS) == len(Pipe) + 1
-    assert all(Instruction(op=op).pipe is Pipe.SP for op in characteristics.FLOATING)
+    assert all(Instruction(op=op).pipe is Pipe.SP for op in workload_mix.FLOATING)
 
 
 def test_averages_are_of_each_group() -> None:
-    one, other = (characteristics.characteristics([each]) for each in (trace(), trace((ALL, 0, ALL, ALL))))
+    one, other = (workload_mix.mix_of([each]) for each in (trace(), trace((ALL, 0, ALL, ALL))))
     rows = averages({"a": one, "b": other}, {"first": ["a"], "both": ["a", "b"]})
     inactive = next(row for row in rows if row["quantity"] == "inactive")
     assert inactive["published"] == "23.0"
@@ -84,7 +84,7 @@ def test_averages_are_of_each_group() -> None:
 
 def test_quantities_have_their_names() -> None:
     """Of 48 results 32 have 16 bits and 16 have 24; of 96 lanes 16 are inactive, 48 write."""
-    (row,) = by_workload({"a": characteristics.characteristics([trace()])})
+    (row,) = by_workload({"a": workload_mix.mix_of([trace()])})
     assert (row["launches"], row["warp instructions"]) == (1, 4)
     shares = {name: value for name, value in row.items() if isinstance(value, float) and value}
     assert shares == pytest.approx({
@@ -104,7 +104,7 @@ def test_groups_are_the_lists_of_the_sources() -> None:
 
 
 def test_the_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("warploom.evaluation.characteristics.groups", lambda: {"two": ("vector_add", "reduction")})
+    monkeypatch.setattr("warploom.evaluation.workload_mix.groups", lambda: {"two": ("vector_add", "reduction")})
     path = tmp_path / "workloads.json"
     assert main(["evaluate", "workloads", "--size", "tiny", "--json", str(path)]) == 0
     document = json.loads(path.read_text())

@@ -7,7 +7,7 @@ import numpy as np
 
 from warploom.arch.isa import MEMORY_OPS, Instruction, Op
 from warploom.evaluation.cached import of_traces
-from warploom.evaluation.characteristics import FLOATING
+from warploom.evaluation.workload_mix import FLOATING
 from warploom.golden_model.hints.stack import SimtStack
 from warploom.golden_model.trace import Trace, WarpTrace
 
@@ -72,5 +72,5 @@ def _flow(code: Sequence[Instruction], warp: WarpTrace) -> tuple[int, int, int]:
 
 
 EXECUTED = of_traces("executed", executed, Executed, "warploom/evaluation/executed.py",
-                     "warploom/evaluation/characteristics.py")
+                     "warploom/evaluation/workload_mix.py")
 """What workloads execute."""

@@ -155,7 +155,7 @@ EXPERIMENTS = {
         refuses={WORKLOADS: "this experiment has kernels of its own"}),
     "combination": Experiment(
         "Combinations of mechanisms", "all combinations of the mechanisms, on all workloads",
-        show="warploom.verbs.evaluate_combination:show", usual=("warploom.evaluation.characteristics:groups",),
+        show="warploom.verbs.evaluate_combination:show", usual=("warploom.evaluation.workload_mix:groups",),
         preset="fermi", configurations="warploom.evaluation.combination:configurations", size="tiny"),
     "sampling": Experiment(
         "Samples of blocks", "the errors of --blocks",
@@ -165,7 +165,7 @@ EXPERIMENTS = {
     "workloads": Experiment(
         "What the workloads are made of",
         "widths, zeros, inactive lanes and instructions of all workloads, from traces",
-        show="warploom.verbs.evaluate_workloads:show", usual=("warploom.evaluation.characteristics:groups",),
+        show="warploom.verbs.evaluate_workloads:show", usual=("warploom.evaluation.workload_mix:groups",),
         refuses={MACHINE: "they describe a GPU; traces are the same on all", **_ONE_SIZE}),
     "placement": Experiment(
         "Placement of threads", "[RADAIDEH], chapter 5: placement of threads, without a GPU",

@@ -1,8 +1,8 @@
 """``warploom evaluate workloads``: what the workloads are made of, beside what the sources say of theirs."""
 
 from warploom import report
-from warploom.evaluation.characteristics import COUNTS, averages, by_workload
 from warploom.evaluation.study import Study
+from warploom.evaluation.workload_mix import COUNTS, averages, by_workload
 from warploom.verbs import Body
 
 

@@ -38,7 +38,7 @@ WIDTHS = ("1 byte", "2 bytes", "3 bytes", "4 bytes")
 
 
 @dataclass(frozen=True)
-class Characteristics:
+class WorkloadMix:
     """Counts of all launches of a workload. `sources` and `destinations` are warp operands by bytes (1 to 4),
     `operands` are datapath instructions by the registers that they read (0 to 3), `kinds` warp instructions with an
     executing lane by `KINDS`, `values` those of threads."""
@@ -52,12 +52,12 @@ class Characteristics:
     values: Values
 
 
-def characteristics(launches: Sequence[Trace]) -> Characteristics:
+def mix_of(launches: Sequence[Trace]) -> WorkloadMix:
     """Count the launches of a workload."""
     counts = TraceCounts()
     for launch in launches:
         counts.add(launch)
-    return Characteristics(
+    return WorkloadMix(
         len(launches), counts.warp_instructions, counts.source_widths, counts.destination_widths, counts.operands,
         added([_kinds(launch) for launch in launches]), values(*launches))
 
@@ -74,12 +74,12 @@ def _kind(instruction: Instruction) -> int:
     return int(instruction.op in FLOATING) if instruction.pipe is Pipe.SP else 1 + int(instruction.pipe)
 
 
-def _restored(values: dict[str, Any], **counts: Any) -> Characteristics:
-    return Characteristics(values=Values(**values), **counts)
+def _restored(values: dict[str, Any], **counts: Any) -> WorkloadMix:
+    return WorkloadMix(values=Values(**values), **counts)
 
 
-COUNTS = of_traces("characteristics", characteristics, _restored, "warploom/evaluation/characteristics.py")
-"""The characteristics of workloads."""
+COUNTS = of_traces("characteristics", mix_of, _restored, "warploom/evaluation/workload_mix.py")
+"""The mix of each workload."""
 
 
 def groups() -> dict[str, tuple[str, ...]]:
@@ -101,16 +101,16 @@ def figures() -> list[Figure]:
 
 
 def _shares(
-    number: str, title: str, keys: Sequence[str], counts: Callable[[Characteristics], Sequence[int]]
+    number: str, title: str, keys: Sequence[str], counts: Callable[[WorkloadMix], Sequence[int]]
 ) -> Figure:
     """Stacked shares of counts."""
-    def of(index: int) -> Callable[[Characteristics], float]:
+    def of(index: int) -> Callable[[WorkloadMix], float]:
         return lambda c: share(counts(c)[index], sum(counts(c)))
 
     return Figure(number, title, {key: of(index) for index, key in enumerate(keys)}, stacked=True)
 
 
-def averages(counted: Mapping[str, Characteristics], over: Groups) -> list[dict[str, Any]]:
+def averages(counted: Mapping[str, WorkloadMix], over: Groups) -> list[dict[str, Any]]:
     """A record for each quantity: figure and its title, name, the mean over each group in percent, and the published
     value."""
     found = []
@@ -123,7 +123,7 @@ def averages(counted: Mapping[str, Characteristics], over: Groups) -> list[dict[
     return found
 
 
-def by_workload(counted: Mapping[str, Characteristics]) -> list[dict[str, Any]]:
+def by_workload(counted: Mapping[str, WorkloadMix]) -> list[dict[str, Any]]:
     """A record for each workload: its size, and all quantities in percent."""
     measured = [figure.measure(counted) for figure in figures()]
     return [{"workload": name, "launches": one.launches, "warp instructions": one.warp_instructions,
