@@ -96,7 +96,7 @@ LOWER = (
     Bug("lower_warp:match", "match_all=match_all", "match_all=False", "match.all is match.any"),
     Bug("lower_control:barrier_reduce", '"and": Vote.ALL, "or": Vote.ANY', '"and": Vote.ANY, "or": Vote.ALL',
         "votes at barriers"),
-    Bug("emitter:Emitter._redirected", "node.dst in later and not node.dst.local", "False",
+    Bug("clobbers:_redirected", "node.dst in later and not node.dst.local", "False",
         "a destination that is also a later operand"),
     Bug("literals:immediate_words", "bits &= (1 << 8 * size) - 1", "bits &= 0xFFFFFFFF",
         "64-bit constants lose their high word"),

@@ -1,16 +1,15 @@
 """`Emitter`: builds the machine nodes of one PTX instruction, from operands as written to guards and aliases.
 
-A lowering reads operands, computes in fresh local registers and writes the destination at any point, as if no
-destination were also a source: `finish` redirects a write that would clobber a later read, and adds the guard.
+A lowering reads operands, computes in fresh local registers and writes the destination; `finish` adds the guard.
 """
 
-from collections import Counter
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
 from warploom.arch.errors import PtxError
 from warploom.arch.isa import MEMORY_OPS, Op
 from warploom.compiler import ptx
+from warploom.compiler.clobbers import unclobbered
 from warploom.compiler.ir import (
     CONSTANTS,
     Function,
@@ -304,50 +303,4 @@ class Emitter:
             for node in self.nodes:
                 if isinstance(node, Node) and node.guard is None:
                     node.guard, node.guard_not = guard, inverted
-        if len(self.nodes) > 1:
-            self._write_directly()
-            self._resolve_aliases()
-        return self.nodes
-
-    def _write_directly(self) -> None:
-        """Let the node that computes a local value write the register to which the value is only moved."""
-        nodes = [node for node in self.nodes if isinstance(node, Node)]
-        moves = [(node, value) for node in nodes
-                 if node.op is Op.MOV and isinstance(value := node.src[0], VirtualRegister) and value.local]
-        if not moves:
-            return
-        reads = Counter(register for node in nodes for register in node.reads)
-        makers = {node.dst: node for node in nodes if node.dst is not None}
-        writes = Counter(node.dst for node in nodes)
-        for node, value in moves:
-            if reads[value] == writes[value] == writes[node.dst] == 1 and node.dst is not None:
-                makers[value].dst = node.dst
-                self.nodes.remove(node)
-
-    def _resolve_aliases(self) -> None:
-        """Redirect each write of a register that a later node still reads to a local one, moved at the very end. The
-        moves read the guard, too."""
-        moves = self._redirected(set())
-        if not moves:
-            return
-        last = self.nodes[-1]
-        assert isinstance(last, Node)
-        if last.guard is not None:
-            moves += self._redirected({last.guard})
-        for move in sorted(moves, key=lambda move: (move.pdst is not None, move.pdst == last.guard)):  # the guard last
-            move.guard, move.guard_not, move.line = last.guard, last.guard_not, last.line
-            self.nodes.append(move)
-
-    def _redirected(self, later: set[VirtualRegister]) -> list[Node]:
-        """The moves of the results that a later node reads, or that are in `later`; their nodes write local ones."""
-        moves: list[Node] = []
-        for node in reversed([n for n in self.nodes if isinstance(n, Node)]):
-            if node.dst in later and not node.dst.local:
-                moves.append(Node(Op.MOV, node.dst, [moved := self.temp(), None, None]))
-                node.dst = moved
-            if node.pdst in later and not node.pdst.local:
-                moves.append(Node(Op.PLOP3, None, [moved := self.temp_predicate(), None, None], pdst=node.pdst,
-                                  modifiers={"lut": A}))
-                node.pdst = moved
-            later.update(node.reads)
-        return moves
+        return unclobbered(self.nodes, self.function)
