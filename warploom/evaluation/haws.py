@@ -1,7 +1,7 @@
 """The experiment of [HAWS], chapter 5: hints for order on two GPUs, of which it takes as much as its inputs fill."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from warploom.arch.config import SmConfig
 from warploom.arch.gpu import GpuConfig, Machine
@@ -11,10 +11,8 @@ from warploom.evaluation.hinted_code import HintedCode
 from warploom.evaluation.metrics import ipc_gained, share
 from warploom.evaluation.simulations import Case
 from warploom.evaluation.simulations import cases as all_cases
+from warploom.evaluation.study import Study
 from warploom.evaluation.workloads import NAMED, listed
-
-if TYPE_CHECKING:
-    from warploom.evaluation.study import Study
 
 SCALE = ("sms=1", "slices=1", "channels=1", "l2_sets=32", "dram_bytes=8")
 """One SM of `hd7970` with its share of L2 and DRAM, rounded up to powers of two: a 32nd of six slices and channels."""
@@ -86,7 +84,7 @@ def kepler(settings: Sequence[str]) -> dict[str, Machine]:
             for scheduler, chosen in SCHEDULERS.items()}
 
 
-def cases(study: "Study") -> list[Case]:
+def cases(study: Study) -> list[Case]:
     """The programs of each table on its GPU; those that a user names on both."""
     def of(machines: Mapping[str, Machine], *wanted: str) -> list[Case]:
         return all_cases(_names(members(study.groups, *wanted, NAMED)), study.wanted.size, machines)
