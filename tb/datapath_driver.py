@@ -1,5 +1,4 @@
-"""The environment of the datapath in a random test: a front end with random instructions, and units with random
-results.
+"""The environment of the datapath in a random test: a front end with random instructions, and the units outside.
 
 With windows the instructions come in clusters of few warps and few registers, and obey their hints; sometimes another
 warp takes a slot.
@@ -12,15 +11,15 @@ from itertools import chain
 from typing import Any
 
 from warploom.arch.config import LANES, SmConfig
-from warploom.arch.interfaces import TAG_BITS, hint_fields, issue_fields, issue_names, result_fields
-from warploom.arch.isa import NO_SLOT, Instruction, Op, Pipe, TimingClass
+from warploom.arch.interfaces import TAG_BITS, hint_fields, issue_fields, issue_names
+from warploom.arch.isa import NO_SLOT, Instruction, Op, TimingClass
 from warploom.arch.layout import powered_rows, rows_per_warp
 from warploom.golden_model.words import ALL_LANES
 from warploom.tb import claims
 from warploom.tb.bench import Ports, Stimulus, busy
 from warploom.tb.bypass.promises import Promises, Register, sources
 from warploom.tb.lane_driver import OPS, encoded, modifiers, operand, timing
-from warploom.tb.narrow_values import narrow_word
+from warploom.tb.outside_units import SILENT, OutsideUnits
 from warploom.tb.pipes import pipe_of
 from warploom.tb.renaming.driver import Lives
 
@@ -33,12 +32,8 @@ REGISTERS, ROWLESS = 24, 4
 DRAIN = 80
 """Cycles in which everything in flight completes."""
 
-BURST = 64
-"""Results of SFU and MEM come from a multiple of this number of cycles on, so that they queue up."""
-
 OUTSIDE = tuple(Instruction(op=op) for op in (Op.FADD, Op.FMAX, Op.FFMA, Op.MUFU, Op.DADD, Op.LATCH, Op.LD, Op.ST))
-SILENT = (Op.ST, Op.LATCH)
-"""Operations without a result."""
+"""Operations that units outside the datapath execute."""
 
 RECENT = 5
 """Number of registers of a warp that its instructions name repeatedly, with windows."""
@@ -104,19 +99,12 @@ class Surroundings:
     """Drives the ports of the datapath from its outputs alone.
 
     First every register of every warp is written; then random instructions issue as soon as hazards and free entries
-    allow it; then everything drains. Narrow values are frequent. `expected` is the number of completions of the issued
-    instructions.
+    allow it; then everything drains. `expected` is the number of completions of the issued instructions.
     """
 
     def __init__(self, ports: Ports, rng: random.Random, instructions: int) -> None:
         self._ports, self._config, self._rng, self._count = ports, ports.config, rng, instructions
-        self._sp: list[dict[int, dict[str, int]]] = [{} for _ in ports.config.numbers(Pipe.SP)]
-        self._sfu: dict[str, deque[tuple[int, dict[str, int] | None]]] = {
-            pipe.name: deque() for pipe in ports.config.pipes if pipe.kind is Pipe.SFU}
-        self._mem: list[tuple[int, dict[str, int] | None]] = []
-        self._mem_offer: dict[str, int] | None = None
-        self._unread = 0  # memory instructions whose credit has not been returned
-        self._credits = busy(rng, 0.4)
+        self._units = OutsideUnits(ports, rng)
         self._in_flight = InFlight(ports.config)
         self._has_window, self._promises = ports.config.has_window, Promises(ports.config)
         self._absent: defaultdict[Register, int] = defaultdict(int)  # lanes that a new warp has not written
@@ -142,7 +130,7 @@ class Surroundings:
             issuing = self._without_lone_seconds(issuing, first)
             taken, over = self._taken(issuing, first), not any(one for following in coming for one in following)
             yield {**self._launch(), **self._shown(fields, issuing, first),
-                   **self._answers(cycle), **self._beside(cycle, issuing, over=over),
+                   **self._units.answers(cycle), **self._beside(cycle, issuing, over=over),
                    **(self._lives.events() if self._lives is not None else {})}
             for number, one in enumerate(taken):
                 if one is not None:
@@ -150,7 +138,7 @@ class Surroundings:
                     following = coming[number // per_port]
                     if one is following[0]:
                         following[:] = [*following[1:], next(streams[number // per_port])]
-            left -= over and not (any(self._sp) or any(self._sfu.values()) or self._mem or self._mem_offer)
+            left -= over and not self._units.has_results
             cycle += 1
 
     def _launch(self) -> dict[str, int]:
@@ -311,26 +299,9 @@ class Surroundings:
         """Take the instructions at the dispatch ports in this cycle."""
         for port in self._config.dispatch_ports:
             if self._ports.peek(f"{port}__valid"):
-                self._sent(cycle, self._ports.codecs[f"{port}__payload"].unpack(self._ports.peek(f"{port}__payload")))
-
-    def _sent(self, cycle: int, sent: dict[str, int]) -> None:
-        """An instruction leaves the collectors."""
-        self._in_flight.dispatched(sent["tag"], silent=sent["op"] in SILENT)
-        if sent["op"] <= Op.SEL:
-            return
-        answer = {name: sent[name] for name, _ in result_fields(self._config)}
-        answer |= {"pred": self._rng.getrandbits(LANES), "data": narrow_word(self._rng, sent["lanes"])}
-        pipe = self._config.timed_pipes[sent["pipe"]]
-        due = cycle - 1 + pipe.timing_of(TimingClass(sent["timing"])).latency
-        burst = -(-due // BURST) * BURST
-        if pipe.kind is Pipe.SP:
-            self._sp[sent["pipe"]][due] = answer
-        elif pipe.kind is Pipe.SFU:
-            self._sfu[pipe.name].append((burst, None if sent["op"] in SILENT else answer))
-        else:
-            self._unread += 1
-            if sent["op"] not in SILENT:
-                self._mem.append((burst, answer))
+                sent = self._ports.codecs[f"{port}__payload"].unpack(self._ports.peek(f"{port}__payload"))
+                self._in_flight.dispatched(sent["tag"], silent=sent["op"] in SILENT)
+                self._units.sent(cycle, sent)
 
     def _completed(self) -> None:
         """Take the completions of this cycle, whose registers are written at its end."""
@@ -338,32 +309,3 @@ class Surroundings:
             if self._ports.peek(f"done_{writer}__valid"):
                 payload = f"done_{writer}__payload"
                 self._in_flight.done(self._ports.codecs[payload].field(self._ports.peek(payload), "tag"))
-
-    def _answers(self, cycle: int) -> dict[str, Any]:
-        """Results and credits of this cycle. A result stays on its port until it is taken."""
-        ports: dict[str, Any] = {}
-        of_mem = self._config.writers[-1]
-        for writer, results in zip(self._config.writers, self._sp, strict=False):
-            if (result := results.pop(cycle, None)) is not None:
-                ports |= {f"result_{writer}__valid": 1, f"result_{writer}__payload": result}
-        for writer, answers in self._sfu.items():
-            if answers and answers[0][0] <= cycle:
-                answer = answers[0][1]
-                if answer is not None:
-                    ports |= {f"result_{writer}__valid": 1, f"result_{writer}__payload": answer}
-                if answer is None or self._ports.peek(f"result_{writer}__ready"):
-                    answers.popleft()
-                    ports[f"credit_{writer}"] = 1
-        if self._mem_offer is None:
-            due = [entry for entry in self._mem if entry[0] <= cycle]
-            if due:
-                self._mem.remove(due[0])
-                self._mem_offer = due[0][1]
-        if self._mem_offer is not None:
-            ports |= {f"result_{of_mem}__valid": 1, f"result_{of_mem}__payload": self._mem_offer}
-            if self._ports.peek(f"result_{of_mem}__ready"):
-                self._mem_offer = None
-        if self._unread and next(self._credits):
-            self._unread -= 1
-            ports[f"credit_{of_mem}"] = 1
-        return ports
