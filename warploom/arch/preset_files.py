@@ -12,8 +12,8 @@ SUFFIX = ".toml"
 
 @dataclass(frozen=True)
 class PresetFiles:
-    """The bundled files of a kind: their folder, and what a user chooses with one, as messages say it: the option, and
-    the thing."""
+    """The bundled files of one kind, in a folder of this package. Messages call the choice of a user `option`, and what
+    a file describes `thing`."""
 
     folder: str
     option: str
