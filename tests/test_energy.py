@@ -23,7 +23,7 @@ from warploom.evaluation import (
 from warploom.evaluation.assumptions import ASSUMED, FIGURES, Assumptions
 from warploom.evaluation.energy import Costs, collector_words
 from warploom.evaluation.gating_energy import WHOLE
-from warploom.evaluation.named import Named, named
+from warploom.evaluation.named_registers import NamedRegisters, named_registers
 from warploom.evaluation.overhead import mask_buffer
 from warploom.evaluation.published import published
 from warploom.evaluation.register_file_energy import (
@@ -291,10 +291,10 @@ def test_what_does_not_enter_the_datapath_passes_nothing_there():
     """Of five results two are compact, and three expansions are new; of eleven operands a window has seven, and three
     words leave one."""
     counts = {"operands": [2, 1, 2, 2], "destination_widths": [5, 0, 0, 0], "bank_writes": [1, 2, 0, 0]}
-    assert named(run(NARROW, **counts)) == Named(11, 11, 5, 5, 3)
-    assert named(run(AFFINE, **counts, affine=COMPACT)) == Named(11, 11, 6, 6, 3)
+    assert named_registers(run(NARROW, **counts)) == NamedRegisters(11, 11, 5, 5, 3)
+    assert named_registers(run(AFFINE, **counts, affine=COMPACT)) == NamedRegisters(11, 11, 6, 6, 3)
     windows = dataclasses.replace(AFFINE, bypass=Bypass.BOW_HINTS)
-    assert named(run(windows, **counts, affine=COMPACT, bypassed=WINDOW)) == Named(11, 4, 6, 9, 3)
+    assert named_registers(run(windows, **counts, affine=COMPACT, bypassed=WINDOW)) == NamedRegisters(11, 4, 6, 9, 3)
 
 
 def test_compact_registers_are_sram_with_three_copies_and_tags():

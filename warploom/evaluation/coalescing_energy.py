@@ -16,7 +16,7 @@ from warploom.arch.mechanisms import Coalescing
 from warploom.evaluation.assumptions import FIGURES
 from warploom.evaluation.energy import Costs, Spent
 from warploom.evaluation.figures import Run
-from warploom.evaluation.named import Named, named
+from warploom.evaluation.named_registers import NamedRegisters, named_registers
 from warploom.evaluation.overhead import allocation_table, free_map, mask_buffer, rename_table, rename_table_copies
 
 ARBITER_INPUTS = 16
@@ -25,7 +25,7 @@ ARBITER_INPUTS = 16
 
 def spent(run: Run, costs: Costs) -> Iterator[Spent]:
     """What encodings and logic add."""
-    registers = named(run)
+    registers = named_registers(run)
     read, change = _encoding(costs)
     yield Spent("encodings", "an encoding is looked up", registers.operands + registers.results, read)
     yield Spent("encodings", "an encoding changes", registers.written, change)
@@ -57,7 +57,7 @@ def _encoding(costs: Costs) -> tuple[float, float]:
     return read + part, write + rename_table_copies(config) * part
 
 
-def _passed(run: Run, registers: Named) -> Iterator[tuple[str, int, float]]:
+def _passed(run: Run, registers: NamedRegisters) -> Iterator[tuple[str, int, float]]:
     """What passes logic, its number, and the area of the logic, µm²."""
     known, config = FIGURES["logic"], run.config
     if config.coalescing is not Coalescing.ON:

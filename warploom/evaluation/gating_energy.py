@@ -20,7 +20,7 @@ from warploom.arch.interfaces import zero_fields
 from warploom.evaluation.assumptions import FIGURES
 from warploom.evaluation.energy import SUB_BANK_COLUMNS, Costs, Spent
 from warploom.evaluation.figures import Run
-from warploom.evaluation.named import named
+from warploom.evaluation.named_registers import named_registers
 from warploom.evaluation.overhead import NAMED_REGISTERS, read_ports, zero_buffer
 from warploom.golden_model.statistics import Statistics
 
@@ -75,7 +75,7 @@ def macros(counts: Statistics, columns: Organisation, row_share: float, sub_bank
 def spent(run: Run, costs: Costs) -> Iterator[Spent]:
     """What zero masks add."""
     config, counts = run.config, run.statistics
-    registers = named(run)
+    registers = named_registers(run)
     passed = FIGURES["logic"]["gating"][config.gating]["off" if not config.has_sides else "on"]
     entries = 2 * NAMED_REGISTERS * counts.datapath_instructions + TRAVEL * registers.results
     buffer, switches, fields = PARTS

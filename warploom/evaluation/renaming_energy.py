@@ -11,7 +11,7 @@ from warploom.arch.fields import index_bits
 from warploom.evaluation.assumptions import FIGURES
 from warploom.evaluation.energy import Costs, Spent
 from warploom.evaluation.figures import Run
-from warploom.evaluation.named import named
+from warploom.evaluation.named_registers import named_registers
 from warploom.evaluation.overhead import NAMED_REGISTERS
 from warploom.golden_model.statistics import Statistics
 
@@ -37,7 +37,8 @@ def macros(run: Run) -> float:
 def spent(run: Run, costs: Costs) -> Iterator[Spent]:
     """What the stage adds."""
     rows, bits = run.config.rows, index_bits(run.config.rows)
-    registers, values, table = named(run), run.statistics.counted["renaming"]["values"], costs.sram(rows, 1 + bits)
+    registers, values = named_registers(run), run.statistics.counted["renaming"]["values"]
+    table = costs.sram(rows, 1 + bits)
     yield Spent("renaming", "a row is looked up", registers.operands + registers.written, table)
     yield Spent("renaming", "all copies of the table change", values, NAMED_REGISTERS * table)
     yield Spent("renaming", "a list gives or takes a row", 2 * values, costs.sram(rows, bits))

@@ -7,7 +7,7 @@ from warploom.evaluation.figures import Run
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedRegisters:
     """Registers in one run: `operands` and `results` that instructions of the datapath name, operands that are
     `fetched` from the register file, words that pass a write latch (`latched`: results and evictions), and those that
     are `written` to the register file. Accepted attempts of an affine unit never enter the datapath; a window holds
@@ -20,11 +20,11 @@ class Named:
     written: int
 
 
-def named(run: Run) -> Named:
+def named_registers(run: Run) -> NamedRegisters:
     """The registers of a run."""
     counts, affine = run.statistics, run.statistics.counted["affine"]
     operands = sum(number * count for number, count in enumerate(counts.operands))
     fetched = counts.counted["bypassed"]["fetched"] if run.config.has_window else operands
     elsewhere = affine["compact_writes"] - affine["expansions"] if run.config.affine.is_on else 0
     results = sum(counts.destination_widths) - elsewhere
-    return Named(operands, fetched, results, results + events(run).evicted, sum(counts.bank_writes))
+    return NamedRegisters(operands, fetched, results, results + events(run).evicted, sum(counts.bank_writes))
