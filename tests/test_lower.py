@@ -146,6 +146,13 @@ def test_parameters_and_constants_become_operands():
     assert (mad.src[1], mad.src[2]) == (five.dst, Param(8))
 
 
+def test_a_constant_may_stand_behind_its_uses():
+    function = lowered("bra A; B: add.u32 %r0, %r1, %r3; bra C;", "A: mov.u32 %r2, 5; mov.u32 %r3, %r2; bra B; C:",
+                       keep="%r0")
+    add = next(node for node in nodes(function) if node.op is Op.IADD)
+    assert add.src[1] == Imm(5) and Op.MOV not in {node.op for node in nodes(function)}
+
+
 def test_a_sum_with_zero_that_has_a_carry_is_no_copy():
     assert shape("add.cc.u32 %r0, %r1, 0; addc.u32 %r2, %r3, %r4;", "%r0 %r2") == ["IADD", "IADD"]
 
@@ -186,6 +193,16 @@ def test_a_parameter_is_loaded_where_its_access_may_fail(line, ops):
     """The bank has 12 bytes. An access of 8 bytes fails at byte 4, where it is misaligned, and at its end."""
     function = lowered("mov.b64 %d1, out;", line, keep="%h2 %r2 %d2")
     assert " ".join(node.op.name for node in nodes(function) if node.line == 8) == ops
+
+
+def test_a_constant_to_store_is_no_offset():
+    store = next(node for node in nodes(lowered("mov.u32 %r2, 5;", "st.shared.u32 [%r1+4], %r2;")) if node.op is Op.ST)
+    assert store.imm == 4 and isinstance(store.src[0], VirtualRegister) and isinstance(store.src[2], VirtualRegister)
+
+
+def test_a_parameter_at_an_unknown_address_is_loaded():
+    load = next(node for node in nodes(lowered("ld.param.u32 %r2, [%d1+4];", keep="%r2")) if node.line == 7)
+    assert (load.op, load.imm) == (Op.LD, 4) and isinstance(load.src[0], VirtualRegister)
 
 
 def test_unread_results_are_dropped():
