@@ -153,6 +153,13 @@ def test_a_constant_may_stand_behind_its_uses():
     assert add.src[1] == Imm(5) and Op.MOV not in {node.op for node in nodes(function)}
 
 
+@pytest.mark.parametrize("operands", ["%r1, 0", "0, %r1", "%r1, %r2", "%r2, %r1"])
+def test_a_sum_with_zero_is_a_copy(operands):
+    function = lowered("mov.u32 %r2, 0;", f"add.u32 %r0, {operands};", keep="%r0")
+    copy = nodes(function)[0]
+    assert (copy.op, copy.src) == (Op.MOV, [*function.names["%r1"], None, None])
+
+
 def test_a_sum_with_zero_that_has_a_carry_is_no_copy():
     assert shape("add.cc.u32 %r0, %r1, 0; addc.u32 %r2, %r3, %r4;", "%r0 %r2") == ["IADD", "IADD"]
 
@@ -439,6 +446,8 @@ WIDE = {
     "cvt.u32.u64 %r1, %d1; mul.wide.u32 %d7, %r1, 12; add.s64 %d0, %d7, %d2;": lambda a, b, c: a % (1 << 32) * 12 + b,
     "cvt.u32.u64 %r1, %d1; cvt.u32.u64 %r2, %d2; mul.wide.s32 %d7, %r1, %r2; add.s64 %d0, %d3, %d7;":
         lambda a, b, c: signed(a << 32 & MASK) * signed(b << 32 & MASK) // (1 << 64) + c,
+    "cvt.u32.u64 %r1, %d1; mul.wide.u32 %d0, %r1, 8;": lambda a, b, c: a % (1 << 32) * 8,
+    "cvt.u32.u64 %r1, %d1; mul.wide.s32 %d0, %r1, 8;": lambda a, b, c: (signed(a << 32 & MASK) >> 32) * 8,
     "cvt.u32.u64 %r1, %d1; mul.wide.u32 %d7, %r1, 12; add.s64 %d0, %d7, %d7;": lambda a, b, c: a % (1 << 32) * 24,
     "setp.le.s64 %p1, %d1, %d2; selp.u64 %d0, 1, 2, %p1;": lambda a, b, c: 1 if signed(a) <= signed(b) else 2,
 }
