@@ -1,5 +1,4 @@
-"""What the rename stage does with values of one warp, and counts of them (docs/contract/renaming.md, *What happens in
-s*)."""
+"""What the rename stage does with the values of one warp, and counts of them (docs/contract/renaming.md)."""
 
 from dataclasses import replace
 
