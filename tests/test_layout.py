@@ -10,6 +10,7 @@ from warploom.arch.launch import Launch
 from warploom.arch.layout import address, affine_address, check_fits, left, powered_rows, resident_warps, rows_per_warp
 from warploom.arch.mechanisms import Alignment, Coalescing, Layout
 from warploom.arch.program import Program
+from warploom.golden_model.placement import owners
 
 
 @given(
@@ -81,3 +82,12 @@ def test_rows_that_are_on_are_those_of_the_resident_warps(layout: str, warps: in
     config = SmConfig.preset("narrow").with_settings(
         [f"layout={layout}", "rows=256", "tfet_rows=56", "pipes.sp.result_queue=2", "renaming=cmos_first"])
     assert powered_rows(config, 22, warps) == rows
+
+
+def test_rows_belong_to_the_warps_that_fit() -> None:
+    """Banks of 16 rows hold one warp each with 16 registers, and no row for slots 2 and 3."""
+    config = SmConfig.preset("small").with_settings(["warps=4", "schedulers=1", "banks=2", "rows=16", "layout=wid"])
+    found = owners(config, 16)
+    assert found == {(bank, row): (bank, row) for bank in range(2) for row in range(16)}
+    renamed = config.with_settings(["renaming=cmos_first", "pipes.sp.result_queue=8"])
+    assert owners(renamed, 16) == {}
