@@ -20,7 +20,7 @@ from warploom.rtl.operands.expand import Expander
 from warploom.tb.affine.test_unit import WITHOUT_ROWS
 from warploom.tb.mutants import Mutant, Tampered, altered
 
-BENCH, SETTINGS = "warploom.tb.affine.test_unit", ("affine=ab",)
+BENCH, SETTINGS = "warploom.tb.affine.test_unit::random_attempts", ("affine=ab",)
 
 
 class Trusting(Rules):

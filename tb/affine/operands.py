@@ -122,6 +122,8 @@ def _shift(rng: random.Random, chosen: dict[str, int]) -> Slots:
         a = Compact((rng.getrandbits(32) << cut | rng.randrange(1 << min(cut, 8))) & MASK, a.stride)
     if rng.random() < 0.3:
         a = Compact(a.base, max(-LIMIT, min(LIMIT - 1, rng.choice((1, -1, 3)) << min(cut, STRIDE_BITS))))
+    if rng.random() < 0.2:  # the highest bit of a changes between two lanes, and all or all but that bit are lost
+        a, count = Compact((1 << 31) - a.stride * rng.randrange(1, LANES) & MASK, a.stride), rng.choice((31, 32, 33))
     return a, b, Compact(count) if rng.random() < 0.97 else random_compact(rng)
 
 

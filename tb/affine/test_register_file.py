@@ -47,7 +47,8 @@ def stimuli(config: SmConfig, rng: random.Random, registers: int) -> Iterator[St
         if cycle < len(everything):
             named["warp"], named["dst"] = everything[cycle]
             named["src0"] = named["dst"]
-        first = _first(rng, _named(rng, rng.choice(recent[-4:]), recent, registers), compact) if config.has_pairs else {}
+        other = _named(rng, rng.choice(recent[-4:]), recent, registers)
+        first = _first(rng, other, compact) if config.has_pairs else {}
         warps = {named["warp"], *([first["first"]["warp"]] if first else [])}
         others = [address for address in everything if address[0] not in warps]
         writes, forgets = bool(others) and rng.random() < 0.5, rng.random() < 0.2

@@ -1,6 +1,7 @@
 """Bench of one set of the affine unit: hardware against `warploom.golden_model.affine.unit`, and against all 32
 lanes."""
 
+import random
 from typing import Any, cast
 
 import cocotb
@@ -19,12 +20,19 @@ from warploom.tb.affine.operands import ARITY, uniform_answer
 from warploom.tb.affine.refusals import ALONE, CARRIES, Case, refusals
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, exercise, source
 
-CYCLES = 60_000
+CYCLES, FEW = 60_000, 20_000
 REGISTERS = (32, 7)
 """Numbers of registers of a thread, of two launches."""
 
 WITHOUT_ROWS = ("affine=ab", "bypass=bow_hints", "window=2", "entries=8", "transient=on")
 """Settings with registers that have no row, and so no entry."""
+
+POINTS = (
+    "an attempt with an outcome", "a result is written while another is forgotten", "generic",
+    "a compact slot beside a generic one", *(f"a result {cycles} cycles old" for cycles in range(1, 5)),
+    "squashed in its first cycle", "squashed in its last cycle", *ALONE,
+    *(f"{op.name} {what}" for op in ARITY for what in ("accepted", "refused") if (op, what) != (Op.S2R, "refused")),
+)
 
 
 class UnitCheck:
@@ -147,26 +155,30 @@ class UnitCheck:
 @cocotb.test()
 async def random_attempts(dut: cocotb.handle.SimHandleBase) -> None:
     """Operations at the limits of their rules, by the warps of the last set."""
-    ports = Ports(dut)
-    rng, number = source(), ports.config.schedulers - 1
-    coverage = Coverage(
-        "an attempt with an outcome", "a result is written while another is forgotten", "generic",
-        "a compact slot beside a generic one", *(f"a result {cycles} cycles old" for cycles in range(1, 5)),
-        "squashed in its first cycle", "squashed in its last cycle", *ALONE,
-        *(f"{op.name} {what}" for op in ARITY for what in ("accepted", "refused") if (op, what) != (Op.S2R, "refused")),
-    )
+    ports, rng, coverage = Ports(dut), source(), Coverage(*POINTS)
     for registers in REGISTERS:
-        checker = Checker(minimum=3 * CYCLES)
-        stimuli = traffic(ports, rng, number, registers, CYCLES)
-        await exercise(ports, stimuli, UnitCheck(ports, number, registers, checker, coverage), checker)
+        await _launch(ports, rng, registers, CYCLES, coverage)
     coverage.finish()
 
 
-@pytest.mark.long
+@cocotb.test()
+async def few_attempts(dut: cocotb.handle.SimHandleBase) -> None:
+    """The same of one launch, in fewer cycles, which need not cover everything."""
+    await _launch(Ports(dut), source(), REGISTERS[0], FEW, Coverage(*POINTS))
+
+
+async def _launch(ports: Ports, rng: random.Random, registers: int, cycles: int, coverage: Coverage) -> None:
+    """The warps of the last set, with so many registers of a thread."""
+    number, checker = ports.config.schedulers - 1, Checker(minimum=3 * cycles)
+    stimuli = traffic(ports, rng, number, registers, cycles)
+    await exercise(ports, stimuli, UnitCheck(ports, number, registers, checker, coverage), checker)
+
+
 @pytest.mark.rtl
+@pytest.mark.parametrize("testcase", ["few_attempts", pytest.param("random_attempts", marks=pytest.mark.long)])
 @pytest.mark.parametrize("settings", [
     ["affine=abm", "schedulers=2"], pytest.param(["affine=ab"], marks=pytest.mark.long),
 ], ids=" ".join)
-def test_affine_unit(settings: list[str], seed: int) -> None:
+def test_affine_unit(settings: list[str], testcase: str, seed: int) -> None:
     made = runner.build(SmConfig.preset("small").with_settings(settings), "AffineUnit")
-    runner.run(made, "warploom.tb.affine.test_unit", seed)
+    runner.run(made, "warploom.tb.affine.test_unit", seed, testcase=testcase)

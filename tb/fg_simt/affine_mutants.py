@@ -20,12 +20,12 @@ SETTINGS = ("affine=abm",)
 
 
 def _registers(bug: str, rewire: Rewire) -> Mutant:
-    return Mutant("AffineRegisters", test_affine.BENCH, bug,
+    return Mutant("AffineRegisters", f"{test_affine.BENCH}::random_instructions", bug,
                   lambda config: Tampered(AffineRegisters(affine=Affine.ABM, probe=True), rewire), SETTINGS)
 
 
 def _inside(bug: str, change: Change, part: Part | None = None) -> Mutant:
-    return Mutant("AffineRegisters", test_affine.BENCH, bug,
+    return Mutant("AffineRegisters", f"{test_affine.BENCH}::random_instructions", bug,
                   lambda config: changed(AffineRegisters(affine=Affine.ABM, probe=True), change), SETTINGS, part)
 
 
