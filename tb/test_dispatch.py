@@ -264,7 +264,6 @@ def test_sets(pipes_at_port: str, seed: int) -> None:
     runner.run(runner.build(config, "Dispatcher"), "warploom.tb.test_dispatch", seed)
 
 
-@pytest.mark.sample(1)
 @pytest.mark.rtl
 @pytest.mark.parametrize("sharing", [Sharing.EVEN, Sharing.STATIC, Sharing.FAIR])
 def test_shared_pipes(sharing: Sharing, seed: int) -> None:
