@@ -201,9 +201,9 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
 @pytest.mark.sample(1)
 @pytest.mark.rtl
 @pytest.mark.parametrize("settings", [
-    (),
+    ("bank_ports=2", "layout=wid", "collectors=3", "mem_collectors=1"),
     ("coalescing=on", "alignment=write", "layout=wid"),
-    pytest.param(("bank_ports=2", "layout=wid", "collectors=3", "mem_collectors=1"), marks=pytest.mark.long),
+    pytest.param((), marks=pytest.mark.long),
     pytest.param(("coalescing=on",), marks=pytest.mark.long),
 ], ids=" ".join)
 def test_stage(settings: tuple[str, ...], seed: int) -> None:
