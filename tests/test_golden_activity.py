@@ -1,7 +1,7 @@
 """Activity counters (docs/contract/counting.md, *Activity*): the events of each cycle; every counter is checked."""
 
 import random
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from gated_runs import COALESCING, COLUMN_COUNTERS, GATED, config, integers
@@ -11,7 +11,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import ACTIVITY_FIELDS
 from warploom.arch.isa import Op
 from warploom.arch.mechanisms import Gating
-from warploom.golden_model.activity import ColumnMeter
+from warploom.golden_model.activity import UNGATED, ColumnMeter, LaneMeter
 from warploom.golden_model.observation import shown_by
 from warploom.golden_model.operands.plain_collector import PlainCollector
 from warploom.golden_model.register_file.forms import Packed
@@ -143,3 +143,22 @@ def test_counters_do_not_depend_on_cycles_skipped(coalescing: str, gating: str) 
             skipped += sm.cycle - before
             assert sm.datapath.activity() == every[sm.cycle]
     assert skipped > 100
+
+
+def test_lane_operations_are_those_of_sp_and_sfu() -> None:
+    """32 for each of their instructions, in whatever lanes it executes; those of MEM, pipe 3, do not count."""
+    meter = LaneMeter(sp_pipes=2, sfu_pipes=1)
+    for pipe, lanes, trivial in ((0, 0xFF, 3), (1, 0xFFFF, 0), (2, 0xFFFFFFFF, 0), (3, 1, 0)):
+        fields: Any = {"pipe": pipe, "lanes": lanes, "op": int(Op.LD if pipe == 3 else Op.MUFU)}
+        meter.dispatch(0, fields, (0, 0, 0), trivial)
+    assert (meter.operations, meter.inactive, meter.trivial) == (3 * 32, 24 + 16, 3)
+
+
+def test_loads_of_two_pipes_that_are_still_to_come() -> None:
+    """Both take an instruction in each of the cycles 0 to 2. Stage k loads at the end of the k-th cycle after that, so
+    before cycle 3 two stages have loaded for those of cycle 0, one for those of cycle 1, and none for the others."""
+    meter, fields = LaneMeter(sp_pipes=2), cast(Any, {"pipe": 0, "lanes": ALL_LANES, "op": int(Op.IADD)})
+    for cycle in range(3):
+        for _ in range(2):
+            meter.dispatch(cycle, fields, UNGATED, 0)
+    assert meter.loads(3) == (2 * 32 * (2 + 1), 0)
