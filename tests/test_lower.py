@@ -195,7 +195,8 @@ def test_an_address_with_a_high_word_stays_in_registers():
 @pytest.mark.parametrize(("line", "ops"), [
     ("ld.param.u64 %d2, [%d1];", "MOV MOV"), ("ld.param.u64 %d2, [%d1+4];", "LD MOV"),
     ("ld.param.u32 %r2, [%d1+4];", "MOV"), ("ld.param.u64 %d2, [%d1+8];", "MOV LD"),
-    ("ld.param.u32 %r2, [%d1+10];", "LD"), ("ld.param.u16 %h2, [%d1+4];", "LD")])
+    ("ld.param.u32 %r2, [%d1+10];", "LD"), ("ld.param.u32 %r2, [%d1+-4];", "LD"),
+    ("ld.param.u32 %r2, [out+6];", "LD"), ("ld.param.u16 %h2, [%d1+4];", "LD")])
 def test_a_parameter_is_loaded_where_its_access_may_fail(line, ops):
     """The bank has 12 bytes. An access of 8 bytes fails at byte 4, where it is misaligned, and at its end."""
     function = lowered("mov.b64 %d1, out;", line, keep="%h2 %r2 %d2")
