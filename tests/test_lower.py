@@ -440,6 +440,7 @@ WIDE = {
     "max.u64 %d0, %d1, %d2;": lambda a, b, c: max(a, b),
     "cvt.u32.u64 %r1, %d2; shl.b64 %d0, %d1, %r1;": lambda a, b, c: a << min(b & 0xFFFFFFFF, 64),
     "cvt.u32.u64 %r1, %d2; shr.s64 %d0, %d1, %r1;": lambda a, b, c: signed(a) >> min(b & 0xFFFFFFFF, 64),
+    "shr.s64 %d0, %d1, 37;": lambda a, b, c: signed(a) >> 37,
     "shr.u64 %d0, %d1, 37;": lambda a, b, c: a >> 37,
     "clz.b64 %r1, %d1; cvt.u64.u32 %d0, %r1;": lambda a, b, c: 64 - a.bit_length(),
     "div.s64 %d0, %d1, 7;": lambda a, b, c: abs(signed(a)) // 7 * (-1 if a >> 63 else 1),
@@ -451,6 +452,11 @@ WIDE = {
     "cvt.u32.u64 %r1, %d1; mul.wide.s32 %d0, %r1, 8;": lambda a, b, c: (signed(a << 32 & MASK) >> 32) * 8,
     "cvt.u32.u64 %r1, %d1; mul.wide.u32 %d7, %r1, 12; add.s64 %d0, %d7, %d7;": lambda a, b, c: a % (1 << 32) * 24,
     "setp.le.s64 %p1, %d1, %d2; selp.u64 %d0, 1, 2, %p1;": lambda a, b, c: 1 if signed(a) <= signed(b) else 2,
+    "setp.ne.s64 %p1, %d1, %d2; selp.u64 %d0, 1, 2, %p1;": lambda a, b, c: 1 if a != b else 2,
+    "setp.lt.u64 %p1, %d1, 0; selp.u64 %d0, 1, 2, %p1;": lambda a, b, c: 2,
+    "setp.le.s64 %p1, %d1, 0; selp.u64 %d0, 1, 2, %p1;": lambda a, b, c: 1 if signed(a) <= 0 else 2,
+    "setp.lt.s64 %p1, %d1, 5; selp.u64 %d0, 1, 2, %p1;": lambda a, b, c: 1 if signed(a) < 5 else 2,
+    "setp.lt.s64 %p1, %d1, 0x200000000; selp.u64 %d0, 1, 2, %p1;": lambda a, b, c: 1 if signed(a) < 1 << 33 else 2,
 }
 
 
