@@ -59,6 +59,10 @@ SHARED = ("schedulers=2", "pipes.sp.result_queue=4", "pipes.sp.copy=sp2", "pipes
           "mem.dispatch_port=4", "spa.sharing=fair", "sfu.sharing=even", "mem.sharing=static")
 """A pipe of SP for each of two schedulers, one that they share, and SFU and MEM, shared by other policies."""
 
+ONE_SCHEDULER = ("sp.sharing=fair", "sfu.sharing=even", "mem.sharing=static", "sfu.dispatch_port=1",
+                 "mem.dispatch_port=2")
+"""Pipes of every kind of sharing, with a dispatch port each."""
+
 PAIRS = ("schedulers=2", "issue_ports=2", "issue_per_warp=2", "collectors=5")
 """Two instructions of a warp in a cycle over each of two issue ports; often a collector is missing."""
 
@@ -113,12 +117,13 @@ BASELINE = Mechanism(
         Core("two sp pipes", (*TWO_SP, *PORT_EACH, *FAST), is_long=True),
         Core("collector sets", ("schedulers=2", "issue_ports=2", *SETS_BY_PIPE), is_long=True),
         Core("pairs", (*PAIRS, *FAST, "sfu_collectors=1", "mem_collectors=2"), is_long=True),
-        Core("pairs two sp pipes", (*PAIRS, *TWO_SP, *PORT_EACH, *FAST, "sfu_collectors=1", "mem_collectors=2")),
+        Core("pairs two sp pipes affine", (*PAIRS, *TWO_SP, *PORT_EACH, *FAST, "schedulers=4", "sfu_collectors=1",
+                                          "mem_collectors=2", "affine=abm", "gating=cross_lane",
+                                          "read_arbiter=separable")),
         Core("pairs affine", (*PAIRS, "schedulers=4", "affine=abm", "gating=cross_lane"), is_long=True),
         Core("two sp pipes reordered", (*PATH_EACH, *SP_APART, *HALF_LANES, *FAST, "coalescing=on",
                                        "gating=cross_lane"), is_long=True),
-        Core("shared pipes of one scheduler", ("sp.sharing=fair", "sfu.sharing=even", "mem.sharing=static",
-                                               "sfu.dispatch_port=1", "mem.dispatch_port=2")),
+        Core("shared pipes of one scheduler", ONE_SCHEDULER, is_long=True),
         Core("two sp pipes windows", (*TWO_SP, *PORT_EACH, "bypass=bow", "affine=abm"), is_long=True),
     ),
     coverage=(

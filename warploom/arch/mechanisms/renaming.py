@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 
+from warploom.arch.mechanisms.baseline import ONE_SCHEDULER
 from warploom.arch.mechanisms.bypassing import Bypass
 from warploom.arch.mechanisms.coalescing import BOUNDS, Coalescing
 from warploom.arch.mechanisms.corf import KINDS as CORF_KINDS
@@ -106,6 +107,7 @@ RENAMING = Mechanism(
         Core("slow rows coalescing", (*SLOW_ROWS, "coalescing=on", "alignment=write", "gating=cross_lane"),
              is_long=True),
         Core("renaming", HYBRID, is_long=True),
+        Core("renaming shared pipes write", (*ONE_SCHEDULER, *HYBRID, "coalescing=on", "alignment=write")),
         Core("renaming two ports", (*HYBRID, "bank_ports=2", "layout=wid", "gating=active"), is_long=True),
         Core("renaming collector sets", (*HYBRID, "collectors=3", "mem_collectors=1"), is_long=True),
         Core("renaming coalescing", (*HYBRID, "coalescing=on", "alignment=write", "gating=cross_lane"), is_long=True),
