@@ -310,6 +310,13 @@ def test_unknown_preset_and_missing_file_name_the_remedy(tmp_path):
         SmConfig.preset(str(broken))
 
 
+@pytest.mark.parametrize(("name", "message"), [
+    pytest.param(10**5000, "a value with more than 4,300 digits", id="digits"), (b"fermi", "b'fermi'"), (None, "None")])
+def test_a_preset_is_named_by_text(name, message):
+    with pytest.raises(ConfigError, match=rf"^preset = {message}: must be one of .* ending in \.toml$"):
+        SmConfig.preset(name)
+
+
 @pytest.mark.parametrize("text", [
     "[register_file]\nbanks = 8\n[front_end]\nwarps = 16", "banks = 8\nwarps = 16",
 ])

@@ -33,8 +33,9 @@ class PresetFiles:
                 raise ConfigError(f"{name}: {reason}: name {self.thing} ({', '.join(self.names())}) or a TOML "
                                   "file") from None
         if name not in self.names():
+            similar = nearest(name, self.names()) if isinstance(name, str) else ""
             raise ConfigError(f"{self.option} = {shown(name)}: must be one of {', '.join(self.names())}, or a path "
-                              f"ending in {SUFFIX}{nearest(str(name), self.names())}")
+                              f"ending in {SUFFIX}{similar}")
         return (self._files / f"{name}{SUFFIX}").read_text()
 
     @staticmethod
