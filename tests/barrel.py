@@ -2,6 +2,7 @@
 turn, and issues or waits. Results of arithmetic are there one cycle later, those of memory after its latency."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,9 @@ from warploom.golden_model.preexecution.order import SearchOrder
 from warploom.golden_model.trace import NONE, Trace, WarpTrace
 
 LIVE = 0xFFFFFFFF
+
+HALF, REST = 0xFFFF, 0xFFFF0000
+"""Executing lanes of the two sides of a branch."""
 
 
 class Try(NamedTuple):
@@ -54,6 +58,13 @@ def trace_of(program: Program, pcs: Sequence[int] | None = None) -> Trace:
     warp = WarpTrace(0, 0, LIVE, pc, lanes, lanes, lanes, none, none)
     return Trace(program, Launch((1, 1, 1), (32, 1, 1), ()), (warp,), np.zeros((0, 32), np.uint32),
                  np.zeros((0, 32), np.uint64), np.zeros(0, np.uint8))
+
+
+def in_lanes(trace: Trace, lanes: dict[int, int]) -> Trace:
+    """The trace with these executing lanes of some dynamic instructions, by their index."""
+    found = trace.warps[0].lanes.copy()
+    found[list(lanes)] = list(lanes.values())
+    return replace(trace, warps=(replace(trace.warps[0], lanes=found),))
 
 
 class Barrel:

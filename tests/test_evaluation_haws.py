@@ -5,8 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from barrel import program_of, trace_of
-from test_worked_hints import add, load
+from barrel import add, load, program_of, trace_of
 from work import in_this_process
 
 from warploom import points

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from test_worked_hints import add, load
+from barrel import add, load
 
 from warploom.arch.isa import RZ, Instruction, Op
 from warploom.golden_model.hints.collection import Entry

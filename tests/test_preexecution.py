@@ -5,7 +5,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from barrel import Barrel, Try, program_of, trace_of
+from barrel import HALF, REST, Barrel, Try, add, in_lanes, load, program_of, trace_of
 from hypothesis import given
 from order_checker import Chain, Follower, Found, WrongHintError, check
 from planted import Bug
@@ -13,7 +13,7 @@ from program_order import simulate_ordered
 from random_case import Case
 from random_programs import cases, some
 from test_order_hints import random_trace
-from test_worked_hints import FIG_5_3, HALF, REST, add, in_lanes, load
+from test_worked_hints import FIG_5_3
 
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError

@@ -11,12 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from barrel import Barrel, program_of, trace_of
+from barrel import Barrel, add, load, program_of, trace_of
 from planted import Bug
 from random_case import Case
 from random_programs import each, samples
 from test_order_hints import BUGS
-from test_worked_hints import BLOCK_1, BLOCK_2, BLOCK_3, FIG_5_3, PART_C, PART_F, STALL_1, STALL_2, T, add, four, load
+from test_worked_hints import BLOCK_1, BLOCK_2, BLOCK_3, FIG_5_3, PART_C, PART_F, STALL_1, STALL_2, T, four
 
 from warploom import store
 from warploom.arch.config import SmConfig

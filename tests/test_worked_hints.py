@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
-from barrel import Barrel, Try, add, load, program_of, trace_of
+from barrel import HALF, REST, Barrel, Try, add, in_lanes, load, program_of, trace_of
 
 from warploom.arch.isa import RZ, Instruction, Op
 from warploom.arch.order_hints import FORMAT_1_BITS, FORMAT_2_BITS, BranchHint, Hint
@@ -224,16 +224,6 @@ def test_counts_of_a_branch_in_hint_mode() -> None:
                                 add(6, 3)))
     counts = counted(trace_of(program, [0, 1, 2, 4, 5, 6]))[1]
     assert counts == {"entered": 1, "executed": 2, "branches": 1, "ended_end": 1}
-
-
-HALF, REST = 0xFFFF, 0xFFFF0000
-
-
-def in_lanes(trace: Trace, lanes: dict[int, int]) -> Trace:
-    """The same, with these executing lanes of some dynamic instructions."""
-    found = trace.warps[0].lanes.copy()
-    found[list(lanes)] = list(lanes.values())
-    return replace(trace, warps=(replace(trace.warps[0], lanes=found),))
 
 
 def test_a_branch_that_diverges_issues_again() -> None:
