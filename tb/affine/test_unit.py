@@ -163,7 +163,7 @@ async def random_attempts(dut: cocotb.handle.SimHandleBase) -> None:
 
 @cocotb.test()
 async def few_attempts(dut: cocotb.handle.SimHandleBase) -> None:
-    """The same of one launch, in fewer cycles, which need not cover everything."""
+    """Such operations in one launch, in fewer cycles, which need not cover everything."""
     await _launch(Ports(dut), source(), REGISTERS[0], FEW, Coverage(*POINTS))
 
 

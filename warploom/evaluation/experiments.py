@@ -27,8 +27,8 @@ _NO_RUNS = {WORKLOADS: "it runs none", SIZE: "it has no inputs", **_ONE_SIZE}
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment: what it measures, on what, and which options of a user make no sense. What is empty it does not
-    have."""
+    """An experiment: what it measures, on what, and which options of a user make no sense. An empty field means that it
+    has none."""
 
     title: str
     """Its heading in a report."""

@@ -47,8 +47,6 @@ on and CMOS rows of `mem_ra` that hold a value (of all rows), and what is saved 
 energy of its arrays, and what is saved if TFET rows took every access. Last the most that both together save."""
 
 
-
-
 def configurations(gpu: GpuConfig, settings: Sequence[str]) -> dict[str, GpuConfig]:
     """The machine whose predictions are looked at."""
     return {MEM_RA: tfet.configurations(gpu, settings)[MEM_RA]}
