@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import small_cli
-from test_simultaneous_runs import LAUNCH, PTX
+from small_launches import LAUNCH, PTX
 
 MARK = "SMALL_CLI_MARK"
 """The environment variable that distinguishes processes of one command from all others."""

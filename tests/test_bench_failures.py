@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from test_simultaneous_runs import launches
+from small_launches import launches
 
 from warploom import processes
 from warploom.arch.config import SmConfig

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from disturbed import EVALUATE, RUN, SEVERAL, SWEEP, SYNTH, VERILOG, Command, check_ending, parts, results
-from test_simultaneous_runs import CONFIG
+from small_launches import CONFIG
 
 from warploom.cli import main
 from warploom.store import place, runs

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
-from test_simultaneous_runs import CONFIG, launches
+from small_launches import CONFIG, launches
 
 from warploom.store import place
 from warploom.tb import runner

@@ -11,7 +11,7 @@ from typing import Any
 
 import power_up_bench
 import pytest
-from test_simultaneous_runs import CONFIG, cycles, launches
+from small_launches import CONFIG, cycles, launches
 
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError

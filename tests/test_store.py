@@ -15,6 +15,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from damage import DAMAGE, flip
 from filelock import FileLock
 
 from warploom import __version__, processes, store
@@ -42,18 +43,6 @@ def place(tmp_path, monkeypatch):
     """A separate cache folder."""
     monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path / "place"))
     return tmp_path / "place"
-
-
-def flip(data: bytes) -> bytes:
-    """One bit of the last byte."""
-    return data[:-1] + bytes([data[-1] ^ 1])
-
-
-DAMAGE = {
-    "empty": lambda data: b"", "half": lambda data: data[: len(data) // 2], "a byte short": lambda data: data[:-1],
-    "longer": lambda data: data + b" ", "last bit": flip, "first bit": lambda data: bytes([data[0] ^ 1]) + data[1:],
-    "braces": lambda data: b"{}", "a list": lambda data: b"[1,2]", "binary": lambda data: bytes(range(256)),
-}
 
 
 @pytest.mark.parametrize("damage", DAMAGE)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_simultaneous_runs import CONFIG, PTX, launches
-from test_store import DAMAGE
+from damage import DAMAGE
+from small_launches import CONFIG, PTX, launches
 
 from warploom.arch.config import SmConfig
 from warploom.golden_model.register_file.width import Encoding

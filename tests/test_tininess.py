@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from amaranth.sim import Simulator
 from exact import F32
+from ptx_rows import run
 from test_float_operations import saturated
-from test_ptx_vectors import run
 
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
