@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
-from checked_runs import all_runs_checked
-from work import in_this_process
+from support.checked_runs import all_runs_checked
+from support.work import in_this_process
 
 from warploom import points, report
 from warploom.arch.config import SmConfig

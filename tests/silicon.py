@@ -19,7 +19,7 @@ from fuzz.campaign import BATCH, cases
 from fuzz.case import Case, verdict
 from fuzz.generator import generate
 from fuzz.given import by_value, inputs
-from ptx_rows import ROWS, ROWS_PER_KERNEL, WORDS, kernel, recorded_operands
+from support.ptx_rows import ROWS, ROWS_PER_KERNEL, WORDS, kernel, recorded_operands
 
 from warploom.silicon.device import Silicon
 

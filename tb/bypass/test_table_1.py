@@ -1,7 +1,7 @@
 """Table I of [BOW] in hardware: the number of register file writes of $r0 to $r3 by the program of Fig. 6.
 
-`tests/test_worked_examples.py` tests the same for compiler and model, and states where the table differs from the
-program.
+`tests/datapath/test_worked_examples.py` tests the same for compiler and model, and states where the table differs from
+the program.
 """
 
 from collections import Counter

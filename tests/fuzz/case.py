@@ -10,7 +10,7 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
-from checked_runs import OFF, ON
+from support.checked_runs import OFF, ON
 
 from fuzz.generator import VERSION
 from fuzz.given import ROW_BYTES, by_value, inputs

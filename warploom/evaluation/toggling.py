@@ -2,7 +2,8 @@
 
 Operands follow one another in the order of the program, warp by warp, on one set of wires for reads and one for
 writes. A byte that a form does not move leaves its wires as they are. The cycle model, in which the instructions of
-many warps alternate on the wires of a bank, toggles as many bits within a tenth (tests/test_evaluation_toggling.py).
+many warps alternate on the wires of a bank, toggles as many bits within a tenth
+(tests/evaluation/test_evaluation_toggling.py).
 """
 
 from collections import Counter

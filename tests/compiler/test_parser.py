@@ -1,0 +1,264 @@
+"""The PTX parser: nvcc's output becomes data, and illegal text gives one clear line."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from warploom.arch.errors import PtxError
+from warploom.compiler import ptx
+from warploom.compiler.parser import parse
+from warploom.compiler.ptx import Address, Immediate, Not, Pair, Register, Symbol, Vector
+
+FIXTURES = Path(__file__).parents[1] / "ptx"
+
+
+@pytest.fixture(scope="module")
+def module() -> ptx.Module:
+    return parse((FIXTURES / "syntax.ptx").read_text(), "syntax.ptx")
+
+
+@pytest.fixture(scope="module")
+def statements(module: ptx.Module) -> tuple[ptx.Statement, ...]:
+    (kernel,) = (function for function in module.functions if function.is_entry)
+    assert kernel.body
+    return kernel.body.body
+
+
+def instruction(text: str) -> ptx.Instruction:
+    """The one instruction `text` in a separate entry."""
+    (function,) = parse(f".entry k() {{ {text} }}").functions
+    assert function.body
+    (only,) = function.body.body
+    assert isinstance(only, ptx.Instruction)
+    return only
+
+
+def failure(text: str) -> PtxError:
+    with pytest.raises(PtxError) as caught:
+        parse(text, "bad.ptx")
+    return caught.value
+
+
+# ---------------------------------------------------------------- module
+
+
+def test_header(module: ptx.Module) -> None:
+    assert (module.file, module.version, module.target) == ("syntax.ptx", "9.0", "sm_75, texmode_independent")
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "image"),
+    [
+        ("matrix", ("global", "s32", 24, 4), "01000000 feffffff 00000000 10000000"),
+        ("quad", ("global", "f32", 16, 16), "0000c03f 0000803f 00000040 000080be"),
+        ("literals", ("const", "b32", 16, 4), "ff000000 0f000000 05000000 00000040"),
+        ("doubles", ("const", "f64", 16, 8), "000000000000f83f 000000000000d03f"),
+        ("managed", ("global", "u32", 4, 4), "05000000"),
+        ("dynamic", ("shared", "b8", 0, 16), ""),
+        ("fixed", ("shared", "b8", 12, 8), ""),
+        ("packed", ("global", "u8", 9, 1), "07 0000000000000000"),
+    ],
+)
+def test_variable(module: ptx.Module, name: str, shape: tuple[str, str, int, int], image: str) -> None:
+    (variable,) = (variable for variable in module.variables if variable.name == name)
+    assert (variable.space, variable.type, variable.size, variable.alignment) == shape
+    assert variable.initial == bytes.fromhex(image)
+    assert variable.extern == (name == "dynamic")
+
+
+def test_pointers_in_initialisers(module: ptx.Module) -> None:
+    pointers = {variable.name: variable.pointers for variable in module.variables if variable.pointers}
+    assert pointers == {
+        "pointers": (
+            (0, Symbol("matrix", 8), True, range(8)),
+            (8, Symbol("doubles"), False, range(8)),
+            (24, Symbol("literals"), True, range(8)),
+        ),
+        "packed": tuple((1 + byte, Symbol("matrix", 4), True, range(byte, byte + 1)) for byte in range(8)),
+    }
+
+
+@pytest.mark.parametrize(
+    ("declaration", "image"),
+    [
+        (".f32 x = 1e300", "0000807f"),
+        (".f32 x = -1e300", "000080ff"),
+        (".f32 x = 0d3FF8000000000000", "0000c03f"),
+        (".f64 x = 0d3FF8000000000000", "000000000000f83f"),
+        (".f64 x = -1", "000000000000f0bf"),
+        (".s16 x[3] = {-1, 0x1FFFF}", "ffff ffff"),
+        (".b64 x = -2", "feffffffffffffff"),
+        (".v2 .u16 x[2] = {{1, 2}, {3}}", "0100 0200 0300"),
+    ],
+)
+def test_literals_take_the_type_of_the_variable(declaration: str, image: str) -> None:
+    (variable,) = parse(f".global {declaration};").variables
+    assert variable.initial == bytes.fromhex(image)
+
+
+def test_functions(module: ptx.Module) -> None:
+    functions = {function.name: function for function in module.functions}
+    kernel = functions["kernel"]
+    assert kernel.is_entry
+    assert kernel.max_threads == 32
+    assert [(p.name, p.size, p.alignment) for p in kernel.parameters] == [("out", 8, 8), ("block", 24, 8)]
+    assert functions["helper"].body is None
+    assert functions["helper"].returns[0].size == 8
+    assert functions["other"].body == functions["helper_body"].body
+
+
+# ---------------------------------------------------------------- statements
+
+
+def test_statements(statements: tuple[ptx.Statement, ...]) -> None:
+    assert ptx.Registers("pred", (("%p", 3), ("q", 0)), 31) in statements
+    assert [item.name for item in statements if isinstance(item, ptx.Label)] == ["$L__BB0_1", "targets", "$L__BB0_2"]
+    (block,) = (item for item in statements if isinstance(item, ptx.Block))
+    assert [type(item) for item in block.body] == [ptx.Registers, ptx.Registers, ptx.Instruction, ptx.Instruction]
+    (stack,) = (item for item in statements if isinstance(item, ptx.Variable))
+    assert (stack.space, stack.size) == ("local", 16)
+
+
+def test_every_instruction_knows_its_place(statements: tuple[ptx.Statement, ...]) -> None:
+    lines = (FIXTURES / "syntax.ptx").read_text().splitlines()
+    instructions = [item for item in statements if isinstance(item, ptx.Instruction)]
+    assert len(instructions) == 12
+    for item in instructions:
+        assert lines[item.line - 1][item.column - 1 :].startswith(item.full_opcode)
+
+
+@pytest.mark.parametrize(
+    ("text", "operands"),
+    [
+        ("setp.lt.s32 %p1|q, %r1, -3;", (Pair(Register("%p1"), Register("q")), Symbol("%r1"), Immediate("int", -3))),
+        ("and.pred %p1, %p2, !%p3;", (Symbol("%p1"), Symbol("%p2"), Not(Register("%p3")))),
+        ("ld.global.u32 %r1, [%rd1+-4];", (Symbol("%r1"), Address(Symbol("%rd1"), -4))),
+        ("st.shared.u8 [sm+0x10], 1;", (Address(Symbol("sm"), 16), Immediate("int", 1))),
+        ("ld.const.u32 %r1, [64];", (Symbol("%r1"), Address(Immediate("int", 64)))),
+        ("mov.b64 {%r1, _}, %rd1;", (Vector((Symbol("%r1"), Symbol("_"))), Symbol("%rd1"))),
+        ("mov.u64 %rd1, table+24;", (Symbol("%rd1"), Symbol("table", 24))),
+        ("mov.u32 %r1, WARP_SZ;", (Symbol("%r1"), Immediate("int", 32))),
+        ("mov.u32 %r1, WARP_SZ+1;", (Symbol("%r1"), Immediate("int", 33))),
+        ("mov.u32 %r1, %ctaid.y;", (Symbol("%r1"), Symbol("%ctaid.y"))),
+        ("mov.f32 %f1, 0f3F800000;", (Symbol("%f1"), Immediate("f32", 0x3F800000))),
+        ("mov.f32 %f1, -0f3F800000;", (Symbol("%f1"), Immediate("f32", 0xBF800000))),
+        ("mov.f64 %fd1, 0dBFF0000000000000;", (Symbol("%fd1"), Immediate("f64", 0xBFF0000000000000))),
+        ("mov.f64 %fd1, 0.5;", (Symbol("%fd1"), Immediate("f64", 0x3FE0000000000000))),
+        ("mov.b32 %r1, 0xFFFFFFFFU;", (Symbol("%r1"), Immediate("int", 0xFFFFFFFF))),
+        ("suld.b.1d.b32 a, [t, {x}];", (Symbol("a"), Vector((Symbol("t"), Vector((Symbol("x"),)))))),
+        ("bar.sync 0;", (Immediate("int", 0),)),
+        ("ret;", ()),
+    ],
+)
+def test_operands(text: str, operands: tuple[ptx.Operand, ...]) -> None:
+    assert instruction(text).operands == operands
+
+
+def test_guard_and_modifiers() -> None:
+    guarded = instruction("@!%p1 ld.global.nc.L1::no_allocate.L2::128B.v2.f32 {%f1, %f2}, [%rd1];")
+    assert guarded.guard == Not(Register("%p1"))
+    assert (guarded.opcode, guarded.modifiers[-3:]) == ("ld", ("L2::128B", "v2", "f32"))
+    assert guarded.full_opcode == "ld.global.nc.L1::no_allocate.L2::128B.v2.f32"
+
+
+@pytest.mark.parametrize(
+    ("text", "lists"),
+    [
+        ("call f;", ((), ())),
+        ("call.uni f, (a, b);", ((), (Symbol("a"), Symbol("b")))),
+        ("call.uni (r), f;", ((Symbol("r"),), ())),
+        ("call (r), f, (a), prototype_0;", ((Symbol("r"),), (Symbol("a"),))),
+        ("call.uni (r), f, ();", ((Symbol("r"),), ())),
+    ],
+)
+def test_calls(text: str, lists: tuple) -> None:
+    call = instruction(text)
+    assert (call.opcode, call.operands, call.lists) == ("call", (Symbol("f"),), lists)
+
+
+def test_debug_build_parses() -> None:
+    module = parse((FIXTURES / "calls_debug.ptx").read_text())
+    assert "calls" in "".join(function.name for function in module.functions if function.is_entry)
+
+
+# ---------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "message"),
+    [
+        (".entry k() { mov.u32 %r1 %r2; }", 1, 26, "unexpected '%r2;'; expected '+' or ',' or '-' or ';' or '|'"),
+        (".entry k() {\n  ld.u32 %r1, [%r2;\n}", 2, 19, "unexpected ';'; expected '+' or ',' or '-' or ']'"),
+        (".entry k( { ret; }", 1, 11, "unexpected '{'; expected ')' or '.param'"),
+        (".entry k() { add.s32 %r1", 1, 25, "unexpected end of file; expected '+' or ',' or '-' or ';' or '|'"),
+        (
+            ".entry k() { mov.b64 " + "{" * 5000,
+            1,
+            23,
+            "unexpected '{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{'; expected '-' or",
+        ),
+        (
+            ".entry k() { ld.b32 " + "[" * 5000,
+            1,
+            22,
+            "unexpected '[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[['; expected '-' or",
+        ),
+        (".global .b99 x;", 1, 9, "unexpected '.b99'; expected '.align' or '.v2' or '.v4' or a type"),
+        (".entry k() { mov.u32 %r1, \x01; }", 1, 27, "unexpected '\\x01;'; expected"),
+        (".entry k() { mov.u32 %r1, (1+2)*3; }", 1, 27, "unexpected '(1+2)*3;': constant expressions are not"),
+        (".entry k() { mov.u32 %r1, 1 << 3; }", 1, 29, "unexpected '<<': constant expressions are not supported"),
+        (".entry k() { ld.shared.u32 %r1, [%d1+4*8]; }", 1, 39, "unexpected '*8];': constant expressions are not"),
+        (".entry k() { ld.shared.u32 %r1, [tile+4+8]; }", 1, 40, "unexpected '+8];': constant expressions are not"),
+        (".entry k() { vadd.u32.u32.u32 %r1, %r2.b1, %r3.h1, %r4; }", 1, 39, "unexpected '.b1': video instructions on"),
+        (".shared .b32 z[4*8];", 1, 17, "unexpected '*8];': constant expressions are not"),
+        (".entry k() { add.s32 %r1, 5 %r2; }", 1, 29, "unexpected '%r2;'; expected ',' or ';'"),
+        (".entry k() { add.s32 %r1, 5 % 2; }", 1, 29, "unexpected '%': constant expressions are not"),
+        (".entry k() (", 1, 12, "unexpected '('; expected"),
+        (".entry k() { mov.u32 %r1, 0x12345678901234567; }", 1, 27, "integer 0x12345678901234567 does not fit 64 bits"),
+        (".entry k() { mov.u32 %r1, 0x00000000000000001; }", 1, 27, "unexpected '0x00000000000000001;'"),
+        (".entry k() { ret; } /* no end", 1, 21, "the comment does not end: '*/' is missing"),
+        (".address_size 32", 1, 1, "only .address_size 64 is supported"),
+        (".global .u64 x = 99999999999999999999;", 1, 18, "integer 99999999999999999999 does not fit 64 bits"),
+        (".global .b8 x[2] = {1, 2, 3};", 1, 1, "the initialiser has more elements than the variable"),
+        (".global .b8 x[2] = 1;", 1, 1, "the initialiser needs braces around each dimension"),
+        (".global .b8 x[2][2] = {1, 2};", 1, 1, "the initialiser needs braces around each dimension"),
+        (".global .v2 .b8 x[] = {{1}, 2};", 1, 1, "the initialiser needs braces around each dimension"),
+        (".global .u32 x = 0f3FC00000;", 1, 1, "a .f32 literal cannot initialise .u32"),
+        (".global .f64 x = 0f3FC00000;", 1, 1, "a .f32 literal cannot initialise .f64"),
+        (".global .b32 x = 0d3FF8000000000000;", 1, 1, "a .f64 literal cannot initialise .b32"),
+        (".global .b32 x = y;", 1, 1, "an address cannot initialise an element of 4 bytes"),
+        (".global .b8 x[2000000][2000000];", 1, 1, "variable 'x' is too large"),
+        (".global .align 3 .b8 x;", 1, 1, "the alignment of 'x' is 3, not a power of two"),
+        (".global .texref x = 1;", 1, 1, "a variable of type .texref cannot have an initialiser"),
+        (".shared .u32 x = 1;", 1, 1, "variable 'x' in .shared memory cannot have an initialiser"),
+        (".entry k() { .local .u32 x = 1; }", 1, 14, "variable 'x' in .local memory cannot have an initialiser"),
+    ],
+)
+def test_error_names_place_and_remedy(text: str, line: int, column: int, message: str) -> None:
+    error = failure(text)
+    assert (error.file, error.line, error.column) == ("bad.ptx", line, column)
+    assert error.message.startswith(message)
+    assert "\n" not in str(error)
+
+
+@settings(max_examples=200)
+@given(st.integers(0, 2**64 - 1))
+def test_integers_of_every_base(value: int) -> None:
+    for text in (f"{value}", f"{value:#x}", f"{value:#X}U", f"0{value:o}", f"0b{value:b}"):
+        assert instruction(f"mov.b64 %rd1, {text};").operands[1] == Immediate("int", value)
+
+
+# ---------------------------------------------------------------- two ways to read an instruction
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.ptx")), ids=lambda path: path.stem)
+def test_plain_instructions_are_what_the_rules_make_of_them(path: Path) -> None:
+    """With a comment the grammar's rules parse every instruction and every list of integers."""
+    text = path.read_text()
+    taken_apart = re.sub(r"(?m)(?<=[^\s;}]);[ \t]*$|(?<=\{)(?=\d)", r"/**/\g<0>", text)
+    assert taken_apart != text
+    assert replace(parse(taken_apart), text="") == replace(parse(text), text="")

@@ -1,0 +1,49 @@
+"""The load/store unit of the GPU: on a path of fixed latency it takes the cycles of the one that knows all arrivals."""
+
+import dataclasses
+
+import pytest
+from support.golden_traces import random_trace
+
+from warploom.arch.config import SmConfig
+from warploom.compiler.compile import compile_file
+from warploom.golden_model.functional.executor import Stream
+from warploom.golden_model.gpu.fixed_path import FixedPath
+from warploom.golden_model.gpu.load_store import LoadStore
+from warploom.golden_model.simulate import simulate
+from warploom.golden_model.sm import Sm
+from warploom.golden_model.statistics import Statistics, collect
+from warploom.golden_model.trace import Traced
+from warploom.kernels.library import kernel
+
+
+def cycle_by_cycle(config: SmConfig, trace: Traced) -> Statistics:
+    """The statistics of an SM with the load/store unit of the GPU."""
+    unit = LoadStore(config, trace.program, FixedPath(config), lambda cycle, line: None)
+    sm = Sm(config, trace, memory=unit)
+    while not sm.finished:
+        sm.step()
+    assert sum(unit.waits.values()) == unit.counts.stall_cycles
+    return collect(sm)
+
+
+SETTINGS = [[], ["mshrs=2"], ["mshr_merges=1", "l1_sets=1", "l1_ways=1"], ["memory_interval=30", "mshrs=3"],
+            ["affine=abm", "l1_latency=1", "memory_latency=1"],
+            ["renaming=mem_ra", "tfet_rows=8", "sp.result_queue=2", "memory_interval=300"]]
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=" ".join)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_fixed_path_gives_the_same_cycles_on_random_traces(seed: int, settings: list[str]) -> None:
+    config = SmConfig().with_settings(settings)
+    trace = random_trace(seed)
+    assert dataclasses.asdict(cycle_by_cycle(config, trace)) == dataclasses.asdict(simulate(config, trace).statistics)
+
+
+@pytest.mark.parametrize("settings", [["mshrs=2"], ["memory_interval=30", "mshr_merges=2"]], ids=" ".join)
+@pytest.mark.parametrize("name", ["bfs", "histogram", "matmul"])
+def test_the_fixed_path_gives_the_same_cycles_on_kernels(name: str, settings: list[str]) -> None:
+    file = kernel(name).load("tiny")
+    trace = Stream(compile_file(file.ptx, file.entry), file.launch)
+    config = SmConfig.preset("fermi").with_settings(settings)
+    assert dataclasses.asdict(cycle_by_cycle(config, trace)) == dataclasses.asdict(simulate(config, trace).statistics)
