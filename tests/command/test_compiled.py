@@ -34,7 +34,7 @@ for preset, settings in (("fermi", []), ("fermi", ["coalescing=on", "alignment=w
         sm.step()
     print(sm.cycle, seen.hexdigest(), collect(sm))
 from warploom.evaluation.cached import Sized
-from warploom.evaluation.fg_simt import WORK
+from warploom.evaluation.fg_simt.experiment import WORK
 print(WORK.make(Sized("conv", "tiny")))
 """
 

@@ -17,7 +17,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
 from warploom.arch.gpu import GpuConfig
 from warploom.cli import main
-from warploom.evaluation.energy import Costs
+from warploom.evaluation.energy.costs import Costs
 from warploom.evaluation.sweep import Measures, combined, front, listed, measures, point, ranges, storage_bits
 from warploom.synth.report import Report, Row
 

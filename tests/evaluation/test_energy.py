@@ -11,22 +11,16 @@ from warploom.arch.config import SmConfig
 from warploom.arch.fields import index_bits
 from warploom.arch.gpu import GpuConfig
 from warploom.arch.mechanisms import Affine, Alignment, Bypass, Coalescing, Gating
-from warploom.evaluation import (
-    affine,
-    affine_energy,
-    bypassing,
-    coalescing,
-    gating,
-    pages,
-    sensitivity,
-)
-from warploom.evaluation.assumptions import ASSUMED, FIGURES, Assumptions
-from warploom.evaluation.energy import Costs, collector_words
-from warploom.evaluation.gating_energy import WHOLE
-from warploom.evaluation.named_registers import NamedRegisters, named_registers
-from warploom.evaluation.overhead import mask_buffer
-from warploom.evaluation.published import published
-from warploom.evaluation.register_file_energy import (
+from warploom.evaluation import pages
+from warploom.evaluation.affine import energy as affine_energy
+from warploom.evaluation.affine import experiment as affine
+from warploom.evaluation.bypassing import experiment as bypassing
+from warploom.evaluation.coalescing import experiment as coalescing
+from warploom.evaluation.energy import sensitivity
+from warploom.evaluation.energy.assumptions import ASSUMED, FIGURES, Assumptions
+from warploom.evaluation.energy.costs import Costs, collector_words
+from warploom.evaluation.energy.named_registers import NamedRegisters, named_registers
+from warploom.evaluation.energy.register_file import (
     gpu_saved,
     gpu_saved_by_affine,
     gpu_saved_by_time,
@@ -36,8 +30,12 @@ from warploom.evaluation.register_file_energy import (
     register_file_saved,
     shares,
 )
-from warploom.evaluation.sensitivity import Headline
-from warploom.evaluation.toggling import Toggling, names
+from warploom.evaluation.energy.sensitivity import Headline
+from warploom.evaluation.energy.toggling import Toggling, names
+from warploom.evaluation.gating import experiment as gating
+from warploom.evaluation.gating.energy import WHOLE
+from warploom.evaluation.hardware.overhead import mask_buffer
+from warploom.evaluation.published import published
 from warploom.synth import cell_energy, liberty
 from warploom.synth.power import mean_energy
 from warploom.synth.sram import VOLTAGE, Macro

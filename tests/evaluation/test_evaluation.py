@@ -7,25 +7,19 @@ from support.runs import run, statistics
 
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Alignment, Coalescing, Gating, Layout
-from warploom.evaluation import (
-    affine,
-    affine_table,
-    bypassing,
-    characterisation,
-    charts,
-    coalescing,
-    gating,
-    haws,
-    locality,
-    metrics,
-    placement,
-    tables,
-    tfet,
-    units,
-)
+from warploom.evaluation import charts, locality, metrics, tables, units
+from warploom.evaluation.affine import experiment as affine
+from warploom.evaluation.affine import table as affine_table
+from warploom.evaluation.bypassing import experiment as bypassing
+from warploom.evaluation.characterisation import experiment as characterisation
+from warploom.evaluation.coalescing import experiment as coalescing
 from warploom.evaluation.figures import Figure, Run
+from warploom.evaluation.gating import experiment as gating
+from warploom.evaluation.haws import experiment as haws
+from warploom.evaluation.placement import experiment as placement
 from warploom.evaluation.pressure import HEADINGS, pressure
 from warploom.evaluation.published import Published, published
+from warploom.evaluation.tfet import experiment as tfet
 from warploom.golden_model.values import Values
 
 NARROW = SmConfig.preset("narrow")

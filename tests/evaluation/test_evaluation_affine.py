@@ -12,13 +12,15 @@ from warploom.arch.config import SmConfig, Timing
 from warploom.arch.isa import Instruction, Op, TimingClass
 from warploom.arch.mechanisms import Affine, Bypass, Coalescing, Gating
 from warploom.arch.modifiers import Access, Combine, Cond, DType, Space, Special
-from warploom.evaluation import affine, affine_table, hardware
-from warploom.evaluation.affine_bars import BASELINE, FULL, composed, name
-from warploom.evaluation.affine_energy import table_bits
-from warploom.evaluation.affine_structure import Structure, structure, tags
+from warploom.evaluation.affine import experiment as affine
+from warploom.evaluation.affine import table as affine_table
+from warploom.evaluation.affine.bars import BASELINE, FULL, composed, name
+from warploom.evaluation.affine.energy import table_bits
+from warploom.evaluation.affine.structure import Structure, structure, tags
 from warploom.evaluation.charts import COLOURS
 from warploom.evaluation.figures import Figure, Measured, Run
-from warploom.evaluation.overhead import affine_overheads
+from warploom.evaluation.hardware import experiment as hardware
+from warploom.evaluation.hardware.overhead import affine_overheads
 
 NARROW = SmConfig.preset("narrow")
 ALL = affine.configurations(NARROW)

@@ -12,15 +12,16 @@ from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.mechanisms import Bypass, Coalescing, Gating
 from warploom.compiler.writeback_hints import Destination, annotate
-from warploom.evaluation import bypassing, bypassing_energy
-from warploom.evaluation.assumptions import FIGURES
-from warploom.evaluation.bypassing_bars import name
-from warploom.evaluation.bypassing_events import Events, cache_rows, events
-from warploom.evaluation.bypassing_reuse import WINDOWS, Reuse, most_live, reuse
-from warploom.evaluation.energy import Costs
+from warploom.evaluation.bypassing import experiment as bypassing
+from warploom.evaluation.bypassing import source_energy as bypassing_energy
+from warploom.evaluation.bypassing.bars import name
+from warploom.evaluation.bypassing.events import Events, cache_rows, events
+from warploom.evaluation.bypassing.reuse import WINDOWS, Reuse, most_live, reuse
+from warploom.evaluation.energy.assumptions import FIGURES
+from warploom.evaluation.energy.costs import Costs
+from warploom.evaluation.energy.register_file import register_file
+from warploom.evaluation.energy.toggling import Toggling, names
 from warploom.evaluation.figures import Figure, Measured, Run
-from warploom.evaluation.register_file_energy import register_file
-from warploom.evaluation.toggling import Toggling, names
 from warploom.synth.sram import Macro
 
 PASCAL = SmConfig.preset("pascal")

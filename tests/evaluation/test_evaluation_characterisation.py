@@ -12,10 +12,10 @@ from support.work import in_this_process
 from warploom import points
 from warploom.arch.isa import Instruction, Op
 from warploom.cli import main
-from warploom.evaluation import sass as of_sass
-from warploom.evaluation.characterisation import code, groups
-from warploom.evaluation.executed import CLASSES, class_of, executed
-from warploom.evaluation.sass import BSSY, NOP, Sass, counted, sass
+from warploom.evaluation.characterisation import sass as of_sass
+from warploom.evaluation.characterisation.executed import CLASSES, class_of, executed
+from warploom.evaluation.characterisation.experiment import code, groups
+from warploom.evaluation.characterisation.sass import BSSY, NOP, Sass, counted, sass
 from warploom.evaluation.workloads import traces
 from warploom.kernels.library import kernel
 

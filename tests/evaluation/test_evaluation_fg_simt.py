@@ -8,9 +8,9 @@ import pytest
 
 from warploom.arch.errors import ExecutionError
 from warploom.cli import main
-from warploom.evaluation import fg_simt
 from warploom.evaluation.cached import Sized
-from warploom.evaluation.fg_simt import PUBLISHED, PUBLISHED_MIX, WORK, OnEngine
+from warploom.evaluation.fg_simt import experiment as fg_simt
+from warploom.evaluation.fg_simt.experiment import PUBLISHED, PUBLISHED_MIX, WORK, OnEngine
 from warploom.fg_simt.programs import NAMES
 from warploom.golden_model.fg_simt.engine import Finished
 

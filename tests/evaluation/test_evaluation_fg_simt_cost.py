@@ -9,11 +9,11 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.cli import main
-from warploom.evaluation import fg_simt, fg_simt_energy
-from warploom.evaluation.assumptions import ASSUMED, FIGURES, Assumptions
-from warploom.evaluation.energy import Costs
-from warploom.evaluation.fg_simt import Executed
-from warploom.evaluation.fg_simt_energy import (
+from warploom.evaluation.energy.assumptions import ASSUMED, FIGURES, Assumptions
+from warploom.evaluation.energy.costs import Costs
+from warploom.evaluation.fg_simt import energy as fg_simt_energy
+from warploom.evaluation.fg_simt import experiment as fg_simt
+from warploom.evaluation.fg_simt.energy import (
     CHANGED,
     INNER,
     MICRO_BITS,
@@ -26,6 +26,7 @@ from warploom.evaluation.fg_simt_energy import (
     shares,
     texts,
 )
+from warploom.evaluation.fg_simt.experiment import Executed
 from warploom.synth.report import Report, Row
 
 COUNTS = {"instructions": 10, "lane_operations": 6, "simple_operations": 3, "fused_operations": 1,

@@ -9,8 +9,10 @@ from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.mechanisms import Alignment, Coalescing
 from warploom.arch.program import Hints, Program
-from warploom.evaluation import areas, fg_simt_energy, hardware, overhead
-from warploom.evaluation.overhead import coalescing_overheads
+from warploom.evaluation.fg_simt import energy as fg_simt_energy
+from warploom.evaluation.hardware import areas, overhead
+from warploom.evaluation.hardware import experiment as hardware
+from warploom.evaluation.hardware.overhead import coalescing_overheads
 from warploom.evaluation.pages import RESULTS
 from warploom.rtl.corf.names import REGISTERS
 from warploom.synth.compare import Comparison, compare

@@ -13,9 +13,10 @@ from warploom.arch.gpu import GpuConfig
 from warploom.arch.isa import Instruction, Op
 from warploom.cli import main
 from warploom.compiler.compile import compile_file
-from warploom.evaluation import haws, haws_bars
 from warploom.evaluation.figures import Run
-from warploom.evaluation.hinted_code import HintedCode, hinted_code
+from warploom.evaluation.haws import bars as haws_bars
+from warploom.evaluation.haws import experiment as haws
+from warploom.evaluation.haws.code import HintedCode, hinted_code
 from warploom.evaluation.simulations import Case, _decode, _run
 from warploom.evaluation.study import Study, Wanted
 from warploom.evaluation.workloads import traces

@@ -10,8 +10,8 @@ from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Space
 from warploom.arch.program import Program
 from warploom.cli import main
-from warploom.evaluation import placement
-from warploom.evaluation.placement_runs import COUNTS, INPUTS, SPEEDS, Placed, place, setting
+from warploom.evaluation.placement import experiment as placement
+from warploom.evaluation.placement.runs import COUNTS, INPUTS, SPEEDS, Placed, place, setting
 from warploom.evaluation.workloads import traces
 from warploom.golden_model.trace import NONE, Trace, WarpTrace
 from warploom.kernels.library import kernels

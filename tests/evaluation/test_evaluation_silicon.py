@@ -9,8 +9,8 @@ from support.work import in_this_process
 from warploom import points
 from warploom.arch.gpu import GpuConfig
 from warploom.cli import main
-from warploom.evaluation.latency import LINES, Chains
-from warploom.evaluation.silicon import Pair, agreements
+from warploom.evaluation.silicon.experiment import Pair, agreements
+from warploom.evaluation.silicon.latency import LINES, Chains
 from warploom.silicon.latency import load
 
 

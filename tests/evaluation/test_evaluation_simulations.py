@@ -24,23 +24,20 @@ from warploom.arch.errors import ToolError
 from warploom.arch.gpu import GpuConfig
 from warploom.cli import main
 from warploom.compiler.prepare import prepared
-from warploom.evaluation import (
-    coalescing,
-    executed,
-    fg_simt,
-    hinted_code,
-    sampling,
-    tfet_bounds,
-    tfet_sms,
-    workload_mix,
-)
-from warploom.evaluation.affine_structure import structure
-from warploom.evaluation.bypassing_reuse import reuse
+from warploom.evaluation import sampling, workload_mix
+from warploom.evaluation.affine.structure import structure
+from warploom.evaluation.bypassing.reuse import reuse
+from warploom.evaluation.characterisation import executed
+from warploom.evaluation.coalescing import experiment as coalescing
+from warploom.evaluation.energy.toggling import toggling
 from warploom.evaluation.experiments import EXPERIMENTS
+from warploom.evaluation.fg_simt import experiment as fg_simt
 from warploom.evaluation.figures import Launched, Run
-from warploom.evaluation.placement_runs import COUNTS, INPUTS, PLACES, SPEEDS, setting
+from warploom.evaluation.haws import code as hinted_code
+from warploom.evaluation.placement.runs import COUNTS, INPUTS, PLACES, SPEEDS, setting
 from warploom.evaluation.simulations import SIMULATION, cases, simulate_all
-from warploom.evaluation.toggling import toggling
+from warploom.evaluation.tfet import bounds as tfet_bounds
+from warploom.evaluation.tfet import sms as tfet_sms
 from warploom.evaluation.workloads import SEVEN, traces, usual
 from warploom.golden_model.gpu.simulate import simulate_gpu
 from warploom.golden_model.simulate import simulate
@@ -49,7 +46,9 @@ from warploom.kernels.library import kernels
 from warploom.origin import ROOT
 from warploom.placement.policy import Policy
 from warploom.programs import library
-from warploom.verbs import evaluate, evaluate_figures, evaluate_hardware
+from warploom.verbs import evaluate
+from warploom.verbs.evaluate import figures as evaluate_figures
+from warploom.verbs.evaluate import hardware as evaluate_hardware
 
 SMALL = SmConfig.preset("small")
 

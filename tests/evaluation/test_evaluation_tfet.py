@@ -6,13 +6,13 @@ from functools import lru_cache
 import pytest
 
 from warploom.arch.gpu import GpuConfig
-from warploom.evaluation import tfet
-from warploom.evaluation.assumptions import ASSUMED
-from warploom.evaluation.energy import Costs
+from warploom.evaluation.energy.assumptions import ASSUMED
+from warploom.evaluation.energy.costs import Costs
+from warploom.evaluation.energy.register_file import register_file
 from warploom.evaluation.figures import Launched, Run
-from warploom.evaluation.register_file_energy import register_file
 from warploom.evaluation.simulations import Case, _decode, _run
-from warploom.evaluation.tfet_energy import dynamic_saved, energy, energy_saved, leakage_saved, tfet_share
+from warploom.evaluation.tfet import experiment as tfet
+from warploom.evaluation.tfet.energy import dynamic_saved, energy, energy_saved, leakage_saved, tfet_share
 from warploom.evaluation.workloads import NAMED
 from warploom.kernels.library import kernels
 from warploom.programs.library import programs

@@ -8,11 +8,12 @@ import pytest
 from support.runs import statistics
 
 from warploom.arch.gpu import GpuConfig
-from warploom.evaluation import tfet, tfet_bounds
 from warploom.evaluation.figures import Launched, Run
 from warploom.evaluation.simulations import Case, _decode, _run
-from warploom.evaluation.tfet_bounds import WORK, Found, Log, Oracle
-from warploom.evaluation.tfet_energy import Energy
+from warploom.evaluation.tfet import bounds as tfet_bounds
+from warploom.evaluation.tfet import experiment as tfet
+from warploom.evaluation.tfet.bounds import WORK, Found, Log, Oracle
+from warploom.evaluation.tfet.energy import Energy
 from warploom.golden_model.renaming.lists import Kind, Lists
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.values import Values

@@ -6,7 +6,7 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
-from warploom.evaluation import tfet_power
+from warploom.evaluation.tfet import power as tfet_power
 from warploom.synth.power import Power
 
 CONFIG = SmConfig.preset("small").with_settings([

@@ -3,9 +3,9 @@
 import pytest
 
 from warploom.arch.gpu import GpuConfig
-from warploom.evaluation import tfet_sms
 from warploom.evaluation.simulations import Case, annotated
-from warploom.evaluation.tfet_sms import WORK, BySm
+from warploom.evaluation.tfet import sms as tfet_sms
+from warploom.evaluation.tfet.sms import WORK, BySm
 from warploom.golden_model.gpu.simulate import simulate_gpu
 
 MACHINES = tfet_sms.configurations(GpuConfig.preset("tfet_gpu"), ())

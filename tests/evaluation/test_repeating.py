@@ -13,8 +13,13 @@ from warploom.arch.gpu import GPU_PARAMETERS, GpuConfig, Machine
 from warploom.arch.parameters import Parameter
 from warploom.arch.pipes import PIPE_PARAMETERS
 from warploom.cli import main
-from warploom.evaluation import affine, bypassing, calibration, coalescing, gating, placement, repeating, simulations
+from warploom.evaluation import calibration, repeating, simulations
+from warploom.evaluation.affine import experiment as affine
+from warploom.evaluation.bypassing import experiment as bypassing
+from warploom.evaluation.coalescing import experiment as coalescing
 from warploom.evaluation.figures import Figure, Run
+from warploom.evaluation.gating import experiment as gating
+from warploom.evaluation.placement import experiment as placement
 from warploom.evaluation.simulations import Case
 from warploom.golden_model.values import Values
 

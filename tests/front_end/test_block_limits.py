@@ -11,8 +11,8 @@ from warploom.arch.errors import ConfigError
 from warploom.arch.gpu import GpuConfig
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Access, Space
-from warploom.evaluation import tfet
 from warploom.evaluation.simulations import Case, timed
+from warploom.evaluation.tfet import experiment as tfet
 from warploom.golden_model.front_end.decisions import demand_of
 from warploom.golden_model.front_end.issue import Issue
 from warploom.golden_model.front_end.stalls import READY, Stall

@@ -23,7 +23,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.program import Program
 from warploom.compiler.hints import hinted, hinted_for
-from warploom.evaluation.hint_storage import WAVEFRONTS, storage
+from warploom.evaluation.haws.storage import WAVEFRONTS, storage
 from warploom.golden_model.hints import order
 from warploom.golden_model.hints.collection import Entry
 from warploom.golden_model.hints.order import HintOrder

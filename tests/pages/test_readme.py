@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ def test_the_example(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands(command: str) -> None:
     verb = parser().parse_args(shlex.split(command)).verb
-    assert (ROOT / "warploom" / "verbs" / f"{verb}.py").exists()
+    assert find_spec(f"warploom.verbs.{verb}")
 
 
 def test_the_tour_has_commands() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from warploom import results
 from warploom.evaluation import pages
-from warploom.evaluation.assumptions import FIGURES
+from warploom.evaluation.energy.assumptions import FIGURES
 
 SERIES = {
     "reg": {"kernels": {"bfs": 10.0, "matmul": 20.04}, "average": 15.02, "published": "31.8"},

@@ -15,7 +15,7 @@ LOOKED_AT = ("rtl", "golden_model", "tb", "synth", "warploom")
 
 DESCRIPTORS = ROOT / "warploom" / "arch" / "mechanisms"
 ENGINE = "fg_simt"
-EVALUATION = (ROOT / "warploom" / "evaluation", *(ROOT / "warploom" / "verbs").glob("evaluate*.py"))
+EVALUATION = (ROOT / "warploom" / "evaluation", ROOT / "warploom" / "verbs" / "evaluate")
 
 
 def identifiers(tree: ast.AST) -> Iterator[str]:

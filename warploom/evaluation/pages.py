@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from warploom.evaluation.assumptions import FIGURES
+from warploom.evaluation.energy.assumptions import FIGURES
 from warploom.evaluation.figures import AVERAGE
 from warploom.evaluation.figures import averages as averages_of
 

@@ -13,7 +13,7 @@ import numpy as np
 from warploom.arch.isa import Instruction, Op, Pipe
 from warploom.evaluation.cached import of_traces
 from warploom.evaluation.figures import Figure, Groups
-from warploom.evaluation.gating_bars import threads
+from warploom.evaluation.gating.bars import threads
 from warploom.evaluation.metrics import share
 from warploom.evaluation.workloads import SEVEN, listed, on_list
 from warploom.golden_model.statistics import added

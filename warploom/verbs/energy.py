@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from warploom import report
 from warploom.arch.config import SmConfig
-from warploom.evaluation import register_file_energy
-from warploom.evaluation.energy import Spent
+from warploom.evaluation.energy import register_file as register_file_energy
+from warploom.evaluation.energy.costs import Spent
+from warploom.evaluation.energy.toggling import Wires
 from warploom.evaluation.figures import Run
 from warploom.evaluation.metrics import share
-from warploom.evaluation.toggling import Wires
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.statistics import Statistics, total
 from warploom.golden_model.trace import Traced

@@ -100,7 +100,8 @@ AFFINE = Mechanism(
                                            "expansions": "registers expanded"}),
     ),
     overheads=(
-        Overhead("hardware", "Affine registers", "affine_registers", "warploom.evaluation.overhead.affine_overheads"),
+        Overhead("hardware", "Affine registers", "affine_registers",
+                 "warploom.evaluation.hardware.overhead.affine_overheads"),
     ),
     names=("affine", "Affine"),
     folders=("affine",),

@@ -105,7 +105,8 @@ COALESCING = Mechanism(
     bugs=("warploom.tb.coalescing.mutants.MUTANTS",),
     lockstep_bugs=("warploom.tb.coalescing.mutants.IN_LOCKSTEP",),
     overheads=(
-        Overhead("hardware", "Table 3.4: overhead", "overheads", "warploom.evaluation.overhead.coalescing_overheads"),
+        Overhead("hardware", "Table 3.4: overhead", "overheads",
+                 "warploom.evaluation.hardware.overhead.coalescing_overheads"),
     ),
     names=("coalescing", "Coalescing"),
     folders=("coalescing", "narrow.py", "narrow_zero_masked.py"),

@@ -88,7 +88,7 @@ GATING = Mechanism(
           "warploom.tb.gating.datapath_mutants.MUTANTS"),
     overheads=(
         Overhead("gating", "Table 4.1: what zero masks need", "overheads",
-                 "warploom.evaluation.overhead.gating_overheads"),
+                 "warploom.evaluation.hardware.overhead.gating_overheads"),
     ),
     names=("gating", "Gating"),
     folders=("gating", "zero_masked.py", "narrow_zero_masked.py"),

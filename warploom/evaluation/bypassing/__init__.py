@@ -1,0 +1,1 @@
+"""The experiment of [BOW]: bypassing operand collectors and a register file cache (docs/evaluation_bypassing.md)."""

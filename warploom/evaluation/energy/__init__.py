@@ -1,0 +1,1 @@
+"""The energy of the register file: its rules, figures and assumptions (docs/energy.md)."""
