@@ -13,7 +13,7 @@ from warploom.arch.isa import Instruction, Op, TimingClass
 from warploom.arch.mechanisms import Affine, Bypass, Coalescing, Gating
 from warploom.arch.modifiers import Access, Combine, Cond, DType, Space, Special
 from warploom.evaluation.affine import experiment as affine
-from warploom.evaluation.affine import table as affine_table
+from warploom.evaluation.affine import table
 from warploom.evaluation.affine.bars import BASELINE, FULL, composed, name
 from warploom.evaluation.affine.energy import table_bits
 from warploom.evaluation.affine.structure import Structure, structure, tags
@@ -232,7 +232,7 @@ def averages(found: Measured) -> dict[str, float]:
 
 def test_table_1():
     runs = {**dict.fromkeys(ALL, BEFORE), BASELINE: replace(BEFORE, structure=FOUND), FULL: AFTER}
-    rows = {key: (value, seed) for key, value, seed in affine_table.rows({"k": runs})}
+    rows = {key: (value, seed) for key, value, seed in table.rows({"k": runs})}
     assert {key: pytest.approx(value) for key, (value, _) in rows.items()} == {
         "instructions, thousands": 0.1, "active threads": (8 + 17 * 22 + 32 * 60) / 90, "issue": 0.5,
         "long latency": 20, "control": 5, "memory": 30, "divergent": 10, "issue, abm": 0.6,
@@ -310,7 +310,7 @@ def test_the_affine_unit_is_synthesised_without_other_mechanisms(monkeypatch):
 def test_the_command_draws_prints_and_writes_every_figure(evaluated):
     text, document = evaluated("affine", "fermi", affine.figures(), ALL)
     assert "Table 1" in text and "5.0 to 98.0" in text
-    assert document["table_1"].keys() == affine_table.COLUMNS.keys()
+    assert document["table_1"].keys() == table.COLUMNS.keys()
     assert document["table_1"]["affine"]["vector_add"] > 30
     assert document["table_1"]["suppressed"]["vector_add"] < 10
     counts = document["runs"]["vector_add"]

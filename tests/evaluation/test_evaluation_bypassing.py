@@ -13,7 +13,7 @@ from warploom.arch.isa import Instruction, Op
 from warploom.arch.mechanisms import Bypass, Coalescing, Gating
 from warploom.compiler.writeback_hints import Destination, annotate
 from warploom.evaluation.bypassing import experiment as bypassing
-from warploom.evaluation.bypassing import source_energy as bypassing_energy
+from warploom.evaluation.bypassing import source_energy
 from warploom.evaluation.bypassing.bars import name
 from warploom.evaluation.bypassing.events import Events, cache_rows, events
 from warploom.evaluation.bypassing.reuse import WINDOWS, Reuse, most_live, reuse
@@ -177,7 +177,7 @@ def test_events_of_the_others() -> None:
     assert events(CACHED) == Events(20, 45, 40, 60, 60, 0, 0)
 
 
-FULL, SECTION_II, LEAST = bypassing_energy.BY_TABLE_IV.values()
+FULL, SECTION_II, LEAST = source_energy.BY_TABLE_IV.values()
 
 
 def test_table_iv() -> None:

@@ -14,7 +14,7 @@ from warploom.arch.isa import Instruction, Op
 from warploom.cli import main
 from warploom.compiler.compile import compile_file
 from warploom.evaluation.figures import Run
-from warploom.evaluation.haws import bars as haws_bars
+from warploom.evaluation.haws import bars
 from warploom.evaluation.haws import experiment as haws
 from warploom.evaluation.haws.code import HintedCode, hinted_code
 from warploom.evaluation.simulations import Case, _decode, _run
@@ -74,18 +74,18 @@ def test_each_table_runs_on_its_gpu() -> None:
 
 def test_every_cycle_of_the_schedulers_has_a_kind() -> None:
     run = run_of("transpose", "full_hints")
-    parts = [haws_bars.issued(run), *(haws_bars.stalled(kind)(run) for kind in haws_bars.CYCLES)]
+    parts = [bars.issued(run), *(bars.stalled(kind)(run) for kind in bars.CYCLES)]
     assert sum(parts) == pytest.approx(100) and min(parts) > 0
-    copies, ended = (haws_bars.hinted(part, run) for part in ("copies", "ended_divergence"))
+    copies, ended = (bars.hinted(part, run) for part in ("copies", "ended_divergence"))
     issues = run.statistics.warp_instructions + copies + ended
-    assert haws_bars.issued(run) == pytest.approx(100 * issues / haws_bars.scheduler_cycles(run))
+    assert bars.issued(run) == pytest.approx(100 * issues / bars.scheduler_cycles(run))
     sampled = replace(run, statistics=scaled(run.statistics, 2))
     with pytest.raises(AssertionError, match="a run of all blocks"):
-        haws_bars.scheduler_cycles(sampled)
+        bars.scheduler_cycles(sampled)
 
 
 def test_every_cause_of_a_stall_has_one_kind() -> None:
-    assert sorted(cause for causes in haws_bars.CYCLES.values() for cause in causes) == list(Stall)
+    assert sorted(cause for causes in bars.CYCLES.values() for cause in causes) == list(Stall)
 
 
 def test_schedulers_of_a_slower_clock_pick_in_fewer_cycles() -> None:
@@ -94,7 +94,7 @@ def test_schedulers_of_a_slower_clock_pick_in_fewer_cycles() -> None:
     assert isinstance(run.machine, GpuConfig) and run.memory is not None
     sms = replace(run.memory, cycles=[100, 99], warp_instructions=[run.statistics.warp_instructions, 0])
     slow = replace(run, machine=run.machine.with_settings(["front_end_interval=3"]), memory=sms)
-    assert haws_bars.scheduler_cycles(slow) == (34 + 33) * run.machine.sm.schedulers
+    assert bars.scheduler_cycles(slow) == (34 + 33) * run.machine.sm.schedulers
 
 
 def test_what_issues_in_hint_mode() -> None:
@@ -102,14 +102,14 @@ def test_what_issues_in_hint_mode() -> None:
     run = run_of("dct", "full_hints")
     run.statistics.counted["order"].update(entered=5, executed=15, loads=2, branches=3, copies=25)
     code = HintedCode(20, 4, 6, registers=32, alu=40, loads=8)
-    assert (haws_bars.alu(run, code), haws_bars.loads(run, code), haws_bars.each_time(run)) == (25, 25, 300)
-    assert haws_bars.copies(run) == pytest.approx(100 * 25 / (run.statistics.warp_instructions + 25))
+    assert (bars.alu(run, code), bars.loads(run, code), bars.each_time(run)) == (25, 25, 300)
+    assert bars.copies(run) == pytest.approx(100 * 25 / (run.statistics.warp_instructions + 25))
 
 
 def test_registers_of_resident_warps() -> None:
     """32 registers of 40 warps, of 64 rows in 32 banks; 64 of the 32 warps that then fit are all."""
-    assert haws_bars.register_usage(HintedCode(0, 0, 0, 32, 0, 0), GPU.sm) == pytest.approx(62.5)
-    assert haws_bars.register_usage(HintedCode(0, 0, 0, 64, 0, 0), GPU.sm) == 100
+    assert bars.register_usage(HintedCode(0, 0, 0, 32, 0, 0), GPU.sm) == pytest.approx(62.5)
+    assert bars.register_usage(HintedCode(0, 0, 0, 64, 0, 0), GPU.sm) == 100
 
 
 def test_the_code_of_a_workload() -> None:

@@ -10,7 +10,7 @@ from support.runs import statistics
 from warploom.arch.gpu import GpuConfig
 from warploom.evaluation.figures import Launched, Run
 from warploom.evaluation.simulations import Case, _decode, _run
-from warploom.evaluation.tfet import bounds as tfet_bounds
+from warploom.evaluation.tfet import bounds
 from warploom.evaluation.tfet import experiment as tfet
 from warploom.evaluation.tfet.bounds import WORK, Found, Log, Oracle
 from warploom.evaluation.tfet.energy import Energy
@@ -18,7 +18,7 @@ from warploom.golden_model.renaming.lists import Kind, Lists
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.values import Values
 
-MACHINE = tfet_bounds.configurations(GpuConfig.preset("tfet_gpu"), ())["mem_ra"]
+MACHINE = bounds.configurations(GpuConfig.preset("tfet_gpu"), ())["mem_ra"]
 
 
 def sm_of() -> Sm:
@@ -29,7 +29,7 @@ def sm_of() -> Sm:
 
 def predict(sm: Sm, cycle: int, *given: int) -> int:
     sm.cycle = cycle
-    return tfet_bounds.predictor(sm).predict(*given)
+    return bounds.predictor(sm).predict(*given)
 
 
 def test_log() -> None:
@@ -59,7 +59,7 @@ def test_rows_are_seen_at_each_change() -> None:
     idle: Any = sm_of()
     idle.cycle = 200
     launches = [Launched(16, 8, cycles=1000)]
-    assert tfet_bounds._held(launches, [log, Log(idle)]) == pytest.approx(120 / 2 / 200)
+    assert bounds._held(launches, [log, Log(idle)]) == pytest.approx(120 / 2 / 200)
 
 
 def test_oracle_knows_the_next_access_of_a_slot() -> None:
@@ -85,8 +85,8 @@ def test_errors_of_predictions_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
         sm.cycle = 100
         return f"run {len(stalls)}", None, [Launched(16, 8, cycles=50 * len(stalls))]
 
-    monkeypatch.setattr(tfet_bounds, "timed", timed)
-    found: Any = tfet_bounds.measured(Case("nw", "tiny", "mem_ra", MACHINE))
+    monkeypatch.setattr(bounds, "timed", timed)
+    found: Any = bounds.measured(Case("nw", "tiny", "mem_ra", MACHINE))
     assert stalls == [[0, 100, 118, 1190], [100, 118, 1190, 0]]
     assert (found.predictions, found.perfect, found.launches) == (3, "run 2", (Launched(16, 8, cycles=100),))
     errors = 100.0, 100 * 28 / 128, 100 * 1082 / 1200
@@ -102,8 +102,8 @@ def test_without_predictions_there_is_no_error(monkeypatch: pytest.MonkeyPatch) 
         sm.cycle = 100
         return "run", None, [Launched(16, 8, cycles=100)]
 
-    monkeypatch.setattr(tfet_bounds, "timed", timed)
-    found = tfet_bounds.measured(Case("nw", "tiny", "mem_ra", MACHINE))
+    monkeypatch.setattr(bounds, "timed", timed)
+    found = bounds.measured(Case("nw", "tiny", "mem_ra", MACHINE))
     assert (found.predictions, found.median, found.of_sums, found.long, found.next_sample, found.held) == (0,) * 6
 
 
@@ -120,9 +120,9 @@ FOUND = Found(predictions=9, median=1.0, of_sums=2.0, long=3.0, next_sample=4.0,
 
 def test_a_row_of_predictions_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     """Errors are counted in thousandths: eight predictions are wrong by four accesses together."""
-    monkeypatch.setattr(tfet_bounds, "energy_saved", lambda run, _: run.statistics.cycles / 10)
+    monkeypatch.setattr(bounds, "energy_saved", lambda run, _: run.statistics.cycles / 10)
     ours = run_of(110, 3, predicted={"errors": 4000, "compared": 8})
-    found = tfet_bounds.predicted("nw", {tfet.BASELINE: run_of(100, 0), tfet.MEM_RA: ours}, FOUND)
+    found = bounds.predicted("nw", {tfet.BASELINE: run_of(100, 0), tfet.MEM_RA: ours}, FOUND)
     assert found[0] == "nw" and found[1:] == pytest.approx((9, 50, 1, 2, 3, 4, 10, 5, 11, 10.5, 25, 50))
 
 
@@ -131,10 +131,10 @@ def test_bounds_by_hand(held: float, most: float, both: float, monkeypatch: pyte
     """Rows leak 40 % of the energy, and 80 % of them are on; those without a value could be off, or the 56 of 256 of
     the source. Arrays take 30 % for accesses, which at 3 / 7 of the supply take (3 / 7)^2."""
     spent = Energy({"CMOS": 30, "around": 20}, {"CMOS": 40, "around": 10})
-    monkeypatch.setattr(tfet_bounds, "energy", lambda _: spent)
-    monkeypatch.setattr(tfet_bounds, "rows_on", lambda _: 80.0)
+    monkeypatch.setattr(bounds, "energy", lambda _: spent)
+    monkeypatch.setattr(bounds, "rows_on", lambda _: 80.0)
     runs = {name: run_of(100, 0) for name in (tfet.BASELINE, tfet.MEM_RA)}
-    name, *found = tfet_bounds.bounds("nw", runs, replace(FOUND, held=held))
+    name, *found = bounds.bounds("nw", runs, replace(FOUND, held=held))
     slow = 30 * (1 - 9 / 49)
     assert name == "nw" and found == pytest.approx([40, 8.75, 80, held, most, 30, slow, both + slow])
 
@@ -143,15 +143,15 @@ def test_bounds_by_hand(held: float, most: float, both: float, monkeypatch: pyte
 def test_runs_and_tables() -> None:
     """The log changes nothing; the text that is kept has all."""
     case = Case("nw", "tiny", "mem_ra", MACHINE)
-    found = tfet_bounds.measured(case)
+    found = bounds.measured(case)
     assert WORK.read(case, WORK.make(case)) == found
     gpu = tfet.configurations(GpuConfig.preset("tfet_gpu"), ())
     runs = {name: _decode(each, _run(each)) for name in (tfet.BASELINE, tfet.MEM_RA)
             for each in [Case("nw", "tiny", name, gpu[name])]}
-    row = dict(zip(tfet_bounds.PREDICTED, tfet_bounds.predicted("nw", runs, found), strict=True))
+    row = dict(zip(bounds.PREDICTED, bounds.predicted("nw", runs, found), strict=True))
     assert row["predictions"] and row["error, %"] == pytest.approx(tfet.prediction_error(runs[tfet.MEM_RA]))
     assert row["of sums, %"] > 0 and row["perfect, slower, %"] != row["slower, %"]
-    bound = dict(zip(tfet_bounds.BOUNDS, tfet_bounds.bounds("nw", runs, found), strict=True))
+    bound = dict(zip(bounds.BOUNDS, bounds.bounds("nw", runs, found), strict=True))
     assert bound["saved by the rule, %"] == pytest.approx(bound["leakage of rows, %"] * 56 / 256)
     assert 0 < bound["rows with a value, %"] < bound["rows on, %"] <= 100
     assert bound["both at most, %"] == pytest.approx(bound["saved at most, %"] + bound["saved if all are TFET, %"])

@@ -9,7 +9,7 @@ from warploom.arch.layout import fitting_warps, resident_warps
 from warploom.arch.mechanisms import Alignment, Bypass, Coalescing, Gating, Transient
 from warploom.compiler.writeback_hints import Destination
 from warploom.evaluation import metrics
-from warploom.evaluation.bypassing import source_energy as bypassing_energy
+from warploom.evaluation.bypassing import source_energy
 from warploom.evaluation.bypassing.bars import (
     BASELINE,
     DESIGNS,
@@ -150,9 +150,9 @@ def _performance() -> list[Figure]:
 
 def _energy() -> list[Figure]:
     saved = [by_design("Fig. 13", "Dynamic energy of the register file saved", compare, note=note)
-             for note, compare in bypassing_energy.ACCOUNTS.items()]
+             for note, compare in source_energy.ACCOUNTS.items()]
     spent = [by_design("Fig. 13, overhead", "Overhead, of the register file's energy", compare, note=note)
-             for note, compare in bypassing_energy.OVERHEADS.items()]
+             for note, compare in source_energy.OVERHEADS.items()]
     return [*saved, *spent]
 
 

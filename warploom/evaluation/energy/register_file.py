@@ -20,7 +20,7 @@ from typing import Any
 
 from warploom.arch.mechanisms import Bypass, Coalescing, Gating
 from warploom.evaluation.affine import energy as affine_energy
-from warploom.evaluation.bypassing import energy as windows_energy
+from warploom.evaluation.bypassing import energy as bypassing_energy
 from warploom.evaluation.coalescing import energy as coalescing_energy
 from warploom.evaluation.energy.assumptions import ASSUMED, Assumptions
 from warploom.evaluation.energy.costs import COLUMN_BITS, SUB_BANK_COLUMNS, Costs, Spent, by_part
@@ -29,7 +29,7 @@ from warploom.evaluation.gating import energy as gating_energy
 from warploom.evaluation.gating.energy import SHARED, WHOLE, Organisation
 from warploom.evaluation.hardware.storage import flip_flops
 from warploom.evaluation.metrics import saved, share
-from warploom.evaluation.tfet import renaming as renaming_energy
+from warploom.evaluation.tfet import renaming
 
 
 @dataclass(frozen=True)
@@ -69,13 +69,13 @@ def spent(run: Run, organisation: Organisation = SHARED, assumed: Assumptions = 
     """What all events of the register file take in one run."""
     config, costs = run.config, Costs.of(run, assumed)
     columns = organisation if config.gating is not Gating.OFF else SHARED
-    slow = renaming_energy.macros(run)
+    slow = renaming.macros(run)
     yield from gating_energy.macros(run.statistics, columns, assumed.row_share, slow * costs.sub_bank)
     yield from _around(run, costs, columns)
     for is_there, added in (
         (config.coalescing is not Coalescing.OFF, coalescing_energy.spent),
-        (config.gating.has_zero_mask, gating_energy.spent), (config.bypass is not Bypass.OFF, windows_energy.spent),
-        (config.affine.is_on, affine_energy.spent), (config.renames, renaming_energy.spent),
+        (config.gating.has_zero_mask, gating_energy.spent), (config.bypass is not Bypass.OFF, bypassing_energy.spent),
+        (config.affine.is_on, affine_energy.spent), (config.renames, renaming.spent),
     ):
         if is_there:
             yield from added(run, costs)

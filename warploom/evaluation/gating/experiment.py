@@ -13,7 +13,7 @@ from warploom.evaluation import metrics
 from warploom.evaluation.energy.register_file import macros_saved, register_file_saved
 from warploom.evaluation.energy.sensitivity import Headline
 from warploom.evaluation.figures import Compare, Figure, of_statistics
-from warploom.evaluation.gating import lanes as gating_lanes
+from warploom.evaluation.gating import lanes
 from warploom.evaluation.gating.bars import (
     BYTES,
     LANE_STEPS,
@@ -46,8 +46,8 @@ OVERHEADS = tuple(name(experiment, Gating.CROSS_LANE) for experiment in (BYTES, 
 
 HEADLINES = (
     Headline("Fig. 4.9", "27.0", register_file_saved, "bytes_cross_lane", "bytes_off"),
-    Headline("Fig. 4.10", "19.0", gating_lanes.execution_saved, "bytes_cross_lane", "bytes_off"),
-    Headline("Fig. 4.11", "8.0", gating_lanes.gpu_saved, "bytes_cross_lane", "bytes_off"),
+    Headline("Fig. 4.10", "19.0", lanes.execution_saved, "bytes_cross_lane", "bytes_off"),
+    Headline("Fig. 4.11", "8.0", lanes.gpu_saved, "bytes_cross_lane", "bytes_off"),
 )
 """Figures that assumptions are varied for, rows shared."""
 
@@ -89,16 +89,16 @@ def _accesses(experiment: str) -> list[Figure]:
 
 
 def _energies(experiment: str) -> list[Figure]:
-    file, lanes = "Dynamic energy of the register file saved", "Dynamic energy of the execution units saved"
+    file, units = "Dynamic energy of the register file saved", "Dynamic energy of the execution units saved"
     ways = {note: _by(register_file_saved, columns) for note, columns in ORGANISATIONS.items()}
     ways["rows shared, macros only"] = macros_saved
     return [
         *(steps(experiment, "Fig. 4.9", file, compare, note=note) for note, compare in ways.items()),
-        steps(experiment, "Fig. 4.10", lanes, gating_lanes.execution_saved, keys=LANE_STEPS),
-        by_mask(experiment, "Lane operations that are trivial", gating_lanes.trivial),
+        steps(experiment, "Fig. 4.10", units, lanes.execution_saved, keys=LANE_STEPS),
+        by_mask(experiment, "Lane operations that are trivial", lanes.trivial),
         *(parts(experiment, "Fig. 4.11", "Dynamic energy of the GPU saved", {
-            "register file": _by(gating_lanes.gpu_saved_by_register_file, columns),
-            "execution units": gating_lanes.gpu_saved_by_execution,
+            "register file": _by(lanes.gpu_saved_by_register_file, columns),
+            "execution units": lanes.gpu_saved_by_execution,
         }, note=note, stacked=True) for note, columns in BRACKET.items()),
     ]
 
@@ -108,7 +108,7 @@ def _overheads(experiment: str) -> list[Figure]:
     return [
         parts(experiment, "Section 4.5, register file", "Overhead, of its dynamic energy", of_file),
         parts(experiment, "Section 4.5, whole GPU", "Overhead, of its dynamic energy", {
-            "all": gating_lanes.gpu_overhead,
+            "all": lanes.gpu_overhead,
         }),
     ]
 
@@ -118,4 +118,4 @@ def _by(compare: Callable[..., float], columns: Organisation) -> Compare:
 
 
 def _overhead(part: str) -> Compare:
-    return partial(gating_lanes.overhead, part)
+    return partial(lanes.overhead, part)

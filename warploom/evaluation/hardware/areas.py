@@ -59,7 +59,7 @@ def _baseline(config: SmConfig) -> Found:
 
 def _coalescing(config: SmConfig) -> Found:
     """What the arbiter has beyond the plain one is for these banks and collectors
-    (`coalescing_energy.ARBITER_INPUTS`)."""
+    (`ARBITER_INPUTS` in `coalescing/energy.py`)."""
     on = dataclasses.replace(config, coalescing=Coalescing.ON)
     before = _rows(config, "writeback", "arbiter")
     after = _rows(on, "writeback", "encoding_latch", "operand_path", "coalescing_arbiter")

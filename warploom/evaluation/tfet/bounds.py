@@ -18,7 +18,7 @@ from warploom.evaluation import cached
 from warploom.evaluation.figures import Launched, Run, Runs
 from warploom.evaluation.metrics import gained, share
 from warploom.evaluation.simulations import Case, inputs, timed
-from warploom.evaluation.tfet import experiment as tfet
+from warploom.evaluation.tfet import experiment
 from warploom.evaluation.tfet.energy import energy, energy_saved
 from warploom.evaluation.tfet.experiment import BASELINE, MEM_RA, prediction_error, rows_on
 from warploom.evaluation.tfet.renaming import TFET_ACCESS, accesses
@@ -50,7 +50,7 @@ energy of its arrays, and what is saved if TFET rows took every access. Last the
 
 def configurations(gpu: GpuConfig, settings: Sequence[str]) -> dict[str, GpuConfig]:
     """The machine whose predictions are looked at."""
-    return {MEM_RA: tfet.configurations(gpu, settings)[MEM_RA]}
+    return {MEM_RA: experiment.configurations(gpu, settings)[MEM_RA]}
 
 
 # ------------------------------------------------------------------ one run

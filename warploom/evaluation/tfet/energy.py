@@ -30,7 +30,7 @@ from warploom.evaluation.figures import Run
 from warploom.evaluation.gating.energy import SHARED, accesses
 from warploom.evaluation.hardware.overhead import renamed_rows
 from warploom.evaluation.metrics import saved, share
-from warploom.evaluation.tfet import renaming as renaming_energy
+from warploom.evaluation.tfet import renaming
 from warploom.evaluation.tfet.renaming import SUPPLIES, TFET_ACCESS
 from warploom.synth.sram import FIGURES as SRAM
 from warploom.synth.sram import NODE_NM, VOLTAGE
@@ -64,9 +64,9 @@ def energy(run: Run, assumed: Assumptions = ASSUMED) -> Energy:
 def _dynamic(run: Run, assumed: Assumptions) -> dict[str, float]:
     counts, config, costs = run.statistics, run.config, Costs.of(run, assumed)
     word = WARP_BITS // ARRAY_BITS * costs.sram(config.rows, ARRAY_BITS) * _enabled(run, assumed)
-    slow = renaming_energy.accesses(counts)
+    slow = renaming.accesses(counts)
     parts = register_file(run, assumed=assumed)
-    stage = by_part(renaming_energy.spent(run, costs)) if config.renames else {}
+    stage = by_part(renaming.spent(run, costs)) if config.renames else {}
     around = parts.around + parts.overhead - sum(stage.values())
     found = {"CMOS": word * (sum(counts.bank_reads) + sum(counts.bank_writes) - slow),
              "TFET": word * TFET_ACCESS * slow, "around": around, **stage}

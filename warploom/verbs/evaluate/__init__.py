@@ -1,4 +1,7 @@
-"""``warploom evaluate``: the experiments of the sources, measured here, beside their published figures."""
+"""``warploom evaluate``: the experiments of the sources, measured here, beside their published figures.
+
+Experiments name the functions that show them (`warploom.evaluation.experiments`); these are in the modules here.
+"""
 
 import argparse
 import dataclasses

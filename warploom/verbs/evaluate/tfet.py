@@ -5,9 +5,8 @@ from warploom.arch.gpu import GpuConfig
 from warploom.evaluation.energy import sensitivity
 from warploom.evaluation.simulations import cases
 from warploom.evaluation.study import Study
-from warploom.evaluation.tfet import bounds as tfet_bounds
+from warploom.evaluation.tfet import bounds, sms
 from warploom.evaluation.tfet import experiment as tfet
-from warploom.evaluation.tfet import sms as tfet_sms
 from warploom.verbs import Body
 from warploom.verbs.evaluate.figures import recorded, shown
 
@@ -25,15 +24,15 @@ def show(study: Study) -> Body:
 
 def show_by_sm(study: Study) -> Body:
     """The memory-intensive programs on several SMs."""
-    found = study.by_case(tfet_sms.WORK, "counting by SM")
+    found = study.by_case(sms.WORK, "counting by SM")
     rows = [of_sms.row(case.workload, case.setting) for case, of_sms in found.items()]
-    title = f"TFET rows by SM: {study.preset} ({', '.join(tfet_sms.SCALE)})"
-    return {"size": study.wanted.size, "groups": study.groups, "by_sm": report.records(title, tfet_sms.COLUMNS, rows)}
+    title = f"TFET rows by SM: {study.preset} ({', '.join(sms.SCALE)})"
+    return {"size": study.wanted.size, "groups": study.groups, "by_sm": report.records(title, sms.COLUMNS, rows)}
 
 
 def show_bounds(study: Study) -> Body:
     """How well stalls are predicted, and what is saved at most."""
-    known = study.by_case(tfet_bounds.WORK, "predicting")
+    known = study.by_case(bounds.WORK, "predicting")
     found = {case.workload: one for case, one in known.items()}
     gpu = study.machine
     assert isinstance(gpu, GpuConfig), "an experiment on a GPU"
@@ -42,8 +41,8 @@ def show_bounds(study: Study) -> Body:
                             study.blocks))
     body: Body = {"size": study.wanted.size, "groups": study.groups}
     for key, title, columns, row in (
-            ("predictions", "Predicted stalls, and a perfect predictor", tfet_bounds.PREDICTED, tfet_bounds.predicted),
-            ("bounds", "What could be saved, of all energy", tfet_bounds.BOUNDS, tfet_bounds.bounds)):
+            ("predictions", "Predicted stalls, and a perfect predictor", bounds.PREDICTED, bounds.predicted),
+            ("bounds", "What could be saved, of all energy", bounds.BOUNDS, bounds.bounds)):
         body[key] = report.records(title, columns, [row(name, of_kernel, found[name])
                                                     for name, of_kernel in runs.items()])
     return body
