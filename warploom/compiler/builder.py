@@ -123,13 +123,14 @@ class Builder(Transformer[Token, Parts]):
         return ptx.Instruction("call", modifiers, (callee,), guard, token.line, token.column, lists)
 
     def label(self, parts: Parts) -> ptx.Label:
-        return ptx.Label(parts[0][:-1].rstrip(), parts[0].line)
+        token, targets = parts
+        return ptx.Label(token[:-1].rstrip(), token.line, targets or ())
 
     def registers(self, parts: Parts) -> ptx.Registers:
         type_, *names = parts
         return ptx.Registers(str(type_), tuple(names), type_.line)
 
-    def register_name(self, parts: Parts) -> tuple[str, int]:
+    def name_range(self, parts: Parts) -> tuple[str, int]:
         name, count = parts
         return name, count.value if count else 0
 
@@ -204,7 +205,7 @@ class Builder(Transformer[Token, Parts]):
 
     # -------- rules that only gather their parts
 
-    operands = braces = dimensions = declarator = returns = parameters = staticmethod(tuple)
+    operands = braces = dimensions = declarator = returns = parameters = targets = staticmethod(tuple)
     qualifiers = directives = file = staticmethod(lambda parts: parts)
     group = pointer_hint = staticmethod(lambda parts: parts[0] if parts else None)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from warploom.arch.errors import PtxError
-from warploom.compiler import callparams, ptx, runtime
+from warploom.compiler import branch_tables, callparams, ptx, runtime
 from warploom.compiler.scopes import SPECIAL_REGISTER, Meaning, Scope, parameter_symbol
 
 MAX_INSTRUCTIONS = 200_000
@@ -73,7 +73,7 @@ class Inliner:
                 case ptx.Instruction():
                     self._instruction(statement, scope, frame)
                 case ptx.Label(name):
-                    self.body.append(replace(statement, name=scope.meanings[name].name))
+                    self.body.append(ptx.Label(scope.meanings[name].name, statement.line))
                 case ptx.Registers():
                     scope.declare_registers(statement)
                 case ptx.Variable():
@@ -115,7 +115,7 @@ class Inliner:
             target = (self._label(instruction, scope),)
             self.body.append(replace(instruction, operands=target, guard=guard))
         elif instruction.opcode == "brx":
-            raise self._error("branches through a table (brx.idx) are not supported", instruction)
+            self._branch_through_table(instruction, guard, scope)
         else:
             operands = tuple(self._operand(operand, scope, instruction) for operand in instruction.operands)
             self._check_addresses(operands, instruction)
@@ -124,6 +124,23 @@ class Inliner:
                 # a pointer to the function's own parameter, which becomes a local variable
                 placed = callparams.in_local_memory(placed)
             self.body.append(placed)
+
+    def _branch_through_table(self, brx: ptx.Instruction, guard: ptx.Register | ptx.Not | None, scope: Scope) -> None:
+        if brx.modifiers not in (("idx",), ("idx", "uni")) or len(brx.operands) != 2:
+            raise self._error("supported is brx.idx (.uni) with an index and a table", brx)
+        index, name = self._operand(brx.operands[0], scope, brx), getattr(brx.operands[1], "name", "")
+        if isinstance(index, ptx.Register) and ptx.TYPE_BYTES.get(self.registers.get(index.name, ""), 0) != 4:
+            raise self._error("the index of a table must have 32 bits", brx)
+        table = scope.find(name)
+        if not table or table.kind != "table":
+            raise self._error(f"'{name}' is not a table: write '{name}: .branchtargets' with the labels", brx, name)
+        unique = f"{table.name}@{next(self._numbers)}"
+        self.registers[unique] = "pred"
+        if guard:
+            self.body.append(_unless(guard, f"{unique}@end", brx))
+        self.body += branch_tables.branches(brx, index, table.targets, ptx.Register(unique))
+        if guard:
+            self.body.append(ptx.Label(f"{unique}@end", brx.line))
 
     def _check_addresses(self, resolved: tuple[ptx.Operand, ...], at: ptx.Instruction) -> None:
         """Of space ``param`` only a function's own parameters have an address."""
@@ -185,10 +202,7 @@ class Inliner:
         arguments = self._passed(function, actuals[1], scope, call, results=False)
         end = f"{name}{scope.suffix}@end"  # no label of the function, which may have its name
         if call.guard:
-            unless = call.guard.register if isinstance(call.guard, ptx.Not) else ptx.Not(call.guard)
-            self.body.append(
-                replace(call, opcode="bra", modifiers=(), operands=(ptx.Symbol(end),), guard=unless, lists=None)
-            )
+            self.body.append(_unless(call.guard, end, call))
         self.body += [_argument(formal, actual, call) for formal, actual in arguments]
         self._block(function.body, scope, _Frame((*frame.calls, name), end))
         last = self.body[-1] if self.body else None
@@ -292,8 +306,9 @@ class Inliner:
             raise self._error(
                 f"function pointers are not supported, and this one points to '{symbol.name}'", at, symbol.name
             )
-        if meaning.kind == "label":
-            raise self._error(f"label '{symbol.name}' cannot be an operand of '{at.full_opcode}'", at, symbol.name)
+        if meaning.kind in ("label", "table"):
+            message = f"{meaning.kind} '{symbol.name}' cannot be an operand of '{at.full_opcode}'"
+            raise self._error(message, at, symbol.name)
         if meaning.kind == "variable" and meaning.variable:
             self._record(meaning.name, meaning.variable, at)
         return ptx.Symbol(meaning.name, symbol.offset)
@@ -317,6 +332,12 @@ class Inliner:
         if meaning.kind != "label":
             raise self._error(f"a branch needs a label, and '{name}' is a {meaning.kind}", branch, name)
         return ptx.Symbol(meaning.name)
+
+
+def _unless(guard: ptx.Register | ptx.Not, target: str, at: ptx.Instruction) -> ptx.Instruction:
+    """A branch to `target` where a guard fails."""
+    fails = guard.register if isinstance(guard, ptx.Not) else ptx.Not(guard)
+    return replace(at, opcode="bra", modifiers=(), operands=(ptx.Symbol(target),), guard=fails, lists=None)
 
 
 def _argument(formal: ptx.Variable, actual: ptx.Operand, call: ptx.Instruction) -> ptx.Instruction:

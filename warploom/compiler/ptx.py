@@ -4,6 +4,7 @@ A `Module` mirrors the text. `warploom.compiler.linker` turns one entry of it in
 (every name unique), device functions inlined, parameters of calls turned into moves. Lowering sees only a `Kernel`.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from warploom.arch.program import ModuleVariable
@@ -94,10 +95,17 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Label:
-    """A branch target."""
+    """A branch target; with `targets`, as pairs like those of `Registers`, the name of a table for `brx.idx`."""
 
     name: str
     line: int
+    targets: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def names(self) -> Iterator[str]:
+        """The labels in the table, in order: ``N<3>`` stands for N0, N1 and N2."""
+        for name, count in self.targets:
+            yield from (f"{name}{number}" for number in range(count)) if count else (name,)
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,15 @@ SPECIAL_REGISTER = re.compile(
 
 @dataclass(frozen=True)
 class Meaning:
-    """The meaning of a name: `kind` is ``register``, ``label``, ``variable``, ``parameter`` (of the kernel) or
-    ``function``; `name` is unique in the kernel; `type` is that of a register."""
+    """The meaning of a name: `kind` is ``register``, ``label``, ``table`` (of labels), ``variable``, ``parameter`` (of
+    the kernel) or ``function``; `name` is unique in the kernel; `type` is that of a register, `targets` are the unique
+    names in a table."""
 
     kind: str
     name: str
     type: str = ""
     variable: ptx.Variable | None = None
+    targets: tuple[str, ...] = ()
 
 
 class Scope:
@@ -46,9 +48,22 @@ class Scope:
     def declare_labels(self, block: ptx.Block) -> None:
         """Declare the labels of `block`, without nested blocks: they hold in all of it, and other names from where they
         are declared. This and the other declarations raise `PtxError` for a second one."""
-        for statement in block.body:
-            if isinstance(statement, ptx.Label):
-                self.bind(statement.name, Meaning("label", statement.name + self.suffix), statement.line)
+        labels = [statement for statement in block.body if isinstance(statement, ptx.Label)]
+        for label in labels:
+            self.bind(label.name, Meaning("label", label.name + self.suffix), label.line)
+        for table in labels:
+            if table.targets:
+                targets = tuple(self._target(name, table.line) for name in table.names)
+                self.meanings[table.name] = Meaning("table", table.name + self.suffix, targets=targets)
+
+    def _target(self, name: str, line: int) -> str:
+        """The unique name of a label in a table."""
+        meaning = self.find(name)
+        if not meaning:
+            raise PtxError(self.undeclared(name, "label"), line=line)
+        if meaning.kind != "label":
+            raise PtxError(f"a table needs labels, and '{name}' is a {meaning.kind}", line=line)
+        return meaning.name
 
     def declare_variable(self, variable: ptx.Variable) -> None:
         """Declare a variable."""
