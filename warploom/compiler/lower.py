@@ -15,6 +15,7 @@ from warploom.compiler import (  # noqa: F401 - the families register themselves
     lower_float,
     lower_half,
     lower_integer,
+    lower_matrix,
     lower_memory,
     lower_move,
     lower_packed,
@@ -29,7 +30,8 @@ from warploom.compiler.simplify import simplify
 from warploom.compiler.symbols import as_written, layout_parameters
 
 OUTLINE = ("integer, bit, compare, f32, f64, f16 and bf16 arithmetic, cvt, mov, ld, st, atom, red, warp votes and "
-           "shuffles, cp.async, barriers and branches; not textures, surfaces, wmma, bulk copies, clusters")
+           "shuffles, cp.async, ldmatrix, stmatrix, barriers and branches; not textures, surfaces, mma, wmma, wgmma, "
+           "bulk copies, clusters")
 
 
 def lower(kernel: ptx.Kernel, *, optimise: bool = True) -> Function:

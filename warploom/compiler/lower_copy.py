@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from warploom.arch.isa import Op
 from warploom.arch.modifiers import Access, Cond
-from warploom.compiler import ptx, wide
+from warploom.compiler import ptx
 from warploom.compiler.emitter import Emitter, constant, known
 from warploom.compiler.ir import Label, Node, Operand
-from warploom.compiler.lower_memory import Place, drop_hints, place
+from warploom.compiler.lower_memory import Place, behind, drop_hints, place
 from warploom.compiler.registry import NO_TYPE, lowers
 from warploom.compiler.truth import AND
 
@@ -75,9 +75,9 @@ def _copy_some(e: Emitter, target: Place, source: Place, size: int, count: Opera
     for at in range(0, size, 4):
         _copy_covered(e, count, target, source, at=at, access=Access.B32)
     whole, rest = e.logic(AND, count, constant(~3)), e.logic(AND, count, constant(3))
-    behind = _behind(e, target, whole), _behind(e, source, whole)
+    rests = behind(e, target, whole), behind(e, source, whole)
     for at in range(3):
-        _copy_covered(e, rest, *behind, at=at, access=Access.U8)
+        _copy_covered(e, rest, *rests, at=at, access=Access.U8)
     e.append(end)
 
 
@@ -98,10 +98,3 @@ def _load(e: Emitter, source: Place, at: int, access: Access) -> Operand:
 
 def _store(e: Emitter, target: Place, at: int, access: Access, value: Operand) -> None:
     e.emit(Op.ST, None, *target.slots, value, access=access, **target.part(at))
-
-
-def _behind(e: Emitter, where: Place, distance: Operand) -> Place:
-    """The place that many bytes further."""
-    if where.wide:
-        return Place(where.space, wide.add_sub(e, Op.IADD, where.words, (distance, None)), where.offset)
-    return Place(where.space, (e.op(Op.IADD, where.words[0], distance), None), where.offset)

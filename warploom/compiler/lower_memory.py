@@ -11,7 +11,7 @@ from warploom.arch.isa import Op
 from warploom.arch.modifiers import Access, Space
 from warploom.compiler import lower_convert, ptx, wide
 from warploom.compiler.emitter import Emitter, Words, constant, width
-from warploom.compiler.ir import Param, VirtualRegister
+from warploom.compiler.ir import Operand, Param, VirtualRegister
 from warploom.compiler.registry import SCALARS, lowers
 from warploom.compiler.symbols import SPACES, address_of, as_written, space_of
 
@@ -85,6 +85,13 @@ def place(e: Emitter, operand: ptx.Operand) -> Place:
     if offset in OFFSETS or not found.wide:
         return found
     return Place(space, wide.add_sub(e, Op.IADD, words, (constant(offset), None)), 0)
+
+
+def behind(e: Emitter, where: Place, distance: Operand) -> Place:
+    """The place that many bytes further."""
+    if where.wide:
+        return Place(where.space, wide.add_sub(e, Op.IADD, where.words, (distance, None)), where.offset)
+    return Place(where.space, (e.op(Op.IADD, where.words[0], distance), None), where.offset)
 
 
 def _variable(e: Emitter, space: Space, symbol: ptx.Symbol, offset: int) -> Place:
