@@ -315,7 +315,7 @@ ERRORS = [
     ("set.eq.f32.f16 %f0, %h1, %h2;", "the result must be one of .f16, .bf16, .u16, .s16, .u32, .s32"),
     ("set.eq.u16.f16x2 %h0, %r1, %r2;", "the result must be one of .f16x2, .bf16x2, .u32, .s32"),
     ("ex2.approx.f16 %h0, %h1;", "ex2.approx.f16: this type is not supported for ex2; supported: .approx.f32"),
-    ("atom.global.add.noftz.f16 %h0, [%d1], %h1;", "this type is not supported for atom"),
+    ("atom.global.min.noftz.f16 %h0, [%d1], %h1;", "min takes .u32, .s32, .u64, .s64"),
     ("add.sat.u32 %r0, %r1, %r2;", "add.sat.u32: .sat is not supported for add; supported: "),
     ("add.cc.u16 %h0, %h1, %h2;", "add.cc.u16: .cc is not supported for add; supported: "),
     ("min.xorsign.f32 %f0, %f1, %f2;", "min.xorsign.f32: one of .abs is required; supported: "),

@@ -5,6 +5,7 @@ import pytest
 from support import exact
 from support.exact import BF16, F16, NAN
 
+from warploom.arch.errors import PtxError
 from warploom.arch.launch import Buffer, Launch
 from warploom.arch.modifiers import Rounding
 from warploom.compiler.compile import compile_ptx
@@ -338,3 +339,47 @@ def test_sixteen_bit_results_of_other_comparisons():
     given = np.array([0, 0x3F800000], np.uint64)
     np.testing.assert_array_equal(run("set.gt.f16.f32 %d, %a, 0f00000000;", "hf", given), [0, 0x3C00])
     np.testing.assert_array_equal(run("set.eq.bf16.u32 %d, %a, 0;", "hw", given), [0x3F80, 0])
+
+
+# ---------------------------------------------------------------- atomics
+
+
+ATOMIC = """.shared .align 4 .b8 words[1024]; mov.u32 %t2, words; mad.lo.u32 %t2, %t1, 4, %t2; st.shared.b32 [%t2], 0;
+st.shared.b{0} [%t2+{1}], %a; {2}; ld.shared.b{0} %d, [%t2+{1}];"""
+
+
+@pytest.mark.parametrize("kind", ["f16", "bf16"])
+@pytest.mark.parametrize("place", [0, 2])
+def test_atomic_sums_are_those_of_add(kind, place):
+    """In either half of a word, of which the other keeps its bits, and of two numbers."""
+    given = columns(kind, 2, 64)
+    wanted = run(f"add.{kind} %d, %a, %b;", "hhh", *given)
+    line = ATOMIC.format(16, place, f"red.shared.add.noftz.{kind} [%t2+{place}], %b")
+    np.testing.assert_array_equal(run(line, "hhh", *given), wanted)
+    np.testing.assert_array_equal(run(f"{line} ld.shared.u16 %d, [%t2+{2 - place}];", "hhh", *given), 0 * wanted)
+    line = ATOMIC.format(32, 0, f"atom.shared.add.noftz.{kind}x2 %d, [%t2], %b; st.global.b32 [%out], %d")
+    np.testing.assert_array_equal(run(line, "www", *map(pairs, given)), pairs(wanted))
+
+
+@pytest.mark.parametrize("optimise", [True, False])
+@pytest.mark.parametrize(("guard", "taken"), [("", range(THREADS)), ("@%p", range(100)), ("@!%p", range(100, THREADS))])
+def test_atomic_sums_of_a_block(guard, taken, optimise):
+    """Threads meet at two neighbours in one word; each gets another old number."""
+    line = f"""setp.lt.u32 %p, %t1, 100; and.b32 %t2, %t1, 1; ld.param.u64 %in, [in]; mad.wide.u32 %in, %t2, 2, %in;
+    mov.b16 %d, %a; {guard} atom.global.add.noftz.f16 %d, [%in], %b;"""
+    ones, start = np.full(THREADS, half(1), np.uint64), np.zeros(THREADS, np.uint64)
+    start[:] = half(500) << 16 | half(2)
+    got = halves(run(line, "hhh", start, ones, optimise=optimise))
+    for first, place in ((2, 0), (500, 1)):
+        mine = [thread for thread in taken if thread % 2 == place]
+        assert sorted(got[mine]) == list(range(first, first + len(mine)))
+    others = [thread for thread in range(THREADS) if thread not in taken]
+    assert (got[others] == 2).all()
+
+
+@pytest.mark.parametrize("line", [
+    "atom.global.add.noftz.f16 %d, [%in], 1;", "atom.global.min.noftz.f16 %d, [%in], %a;",
+    "atom.global.add.noftz.f16x2 %d, [%in], %a;", "atom.global.v2.f16.add.noftz {%d, %d}, [%in], {%a, %a};"])
+def test_atomics_that_are_refused(line):
+    with pytest.raises(PtxError, match="atom"):
+        run(line, "hh", np.zeros(1, np.uint64))

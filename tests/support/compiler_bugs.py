@@ -51,7 +51,7 @@ WIDE = (
 LOWER = (
     Bug("lower_atomic:_emit", '.replace("B", "U")', '.replace("B", "U").replace("S", "U")',
         "atomic min and max are unsigned"),
-    Bug("lower_atomic:_swap_half", "constant(2)), constant(3)", "constant(2)), constant(2)",
+    Bug("lower_atomic:_Half.__init__", "constant(2)), constant(3)", "constant(2)), constant(2)",
         "a 16-bit swap in the upper half of its word"),
     Bug("lower_atomic:_emit", "if len(d) == 2:", "if len(d) == 3:", "the high word of what a 64-bit atomic returns"),
     Bug("lower_bits:logic", '"or": OR', '"or": XOR', "or is exclusive"),

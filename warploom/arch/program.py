@@ -60,7 +60,7 @@ class Program:
     without it. `hints` change no result.
     `alignments` are (instruction, bytes) of loads and stores that are the first part of a larger access, of 64 bits
     or a vector: the alignment of its address, which execution checks. Others are fewer bytes than the instruction
-    accesses, which are all that has to lie in memory: a 16-bit swap accesses the word around its operand.
+    accesses, which are all that has to lie in memory: a 16-bit atomic accesses the word around its operand.
     `last_reads` are, for renaming, the slots of each instruction that read a register for the last time: a mask.
     """
 

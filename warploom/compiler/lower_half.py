@@ -41,8 +41,12 @@ class Numbers:
         self._ftz, self._sat = half and e.flag("ftz"), half and sat and e.flag("sat")
 
     def single(self, operand: ptx.Operand) -> Words:
-        """The numbers of an operand in f32, the lower one first. Of a word CVT reads the lower half."""
-        e, word = self._e, self._e.word(operand, self._e.type)
+        """The numbers of an operand in f32, the lower one first."""
+        return self.of(self._e.word(operand, self._e.type))
+
+    def of(self, word: Operand) -> Words:
+        """The numbers of a word in f32, the lower one first. Of a word CVT reads the lower half."""
+        e = self._e
         words = (word, e.op(Op.SHF, word, None, constant(16), right=True)) if self.paired else (word,)
         return tuple(e.op(Op.CVT, each, dst_type=DType.F32, src_type=self._kind, ftz=self._ftz) for each in words)
 
