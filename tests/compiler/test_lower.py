@@ -85,6 +85,7 @@ SHAPES = [
     ("shfl.sync.bfly.b32 %r0|%p0, %r1, %r2, 31, -1;", "%r0 %p0", "SHFL"),
     ("bar.sync 1, 64;", "", "BAR"),
     ("fence.acq_rel.gpu;", "", "MEMBAR"),
+    ("fence.proxy.async.shared::cta;", "", "MEMBAR"),
 ]
 
 

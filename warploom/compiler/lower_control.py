@@ -118,9 +118,13 @@ def barrier_reduce(e: Emitter) -> None:
            psrc=e.predicate(p), count=count, vote=mode)
 
 
-@lowers("membar", "fence", types=NO_TYPE, supports=".cta, .gl, .gpu, .sys, .sc, .acq_rel, .acquire, .release")
+@lowers("membar", "fence", types=NO_TYPE,
+        supports=".cta, .gl, .gpu, .sys, .sc, .acq_rel, .acquire, .release, .proxy.alias, .proxy.async")
 def fence(e: Emitter) -> None:
-    """membar, fence."""
+    """membar, fence. All accesses go the same way here, so that a fence between proxies orders nothing more."""
+    if e.flag("proxy"):
+        e.choose({"alias": True, "async": True})
+        e.drop(lambda m: m in ("global", "shared::cta", "shared::cluster"))
     e.drop(lambda m: m in ("cta", "gl", "gpu", "cluster", "sys", "sc", "acq_rel", "acquire", "release"))
     e.operands(0)
     e.emit(Op.MEMBAR, None)
