@@ -147,6 +147,8 @@ FILES = {
     "prototype only": ((".visible", ".extern .func f();\n.visible"), "function 'f' is not defined in this file"),
     "recursion": ((".visible", ".func f() { call f, (); ret; }\n.visible"), "recursion is not supported: f -> f"),
     "struct": ((".param .u32 n", ".param .align 4 .b8 n[12]"), "the kernel's parameter n is .b8 of 12 bytes"),
+    "another block required": (("u32 n)", "u32 n)\n.reqntid 32, 2"),
+                               "block = (64, 1, 1): the kernel requires (32, 2, 1) (.reqntid)"),
     "smaller block promised": (("u32 n)", "u32 n)\n.maxntid 32, 1, 1"), "of 64 threads exceeds the limit of 32"),
     "float parameter": ((".param .u32 n", ".param .f32 n"), "argument 2 is a scalar u32 of 4 bytes, the kernel's "
                                                             "parameter n is .f32 of 4 bytes"),

@@ -465,7 +465,9 @@ def test_memory_limits() -> None:
 def test_sources_and_threads() -> None:
     linked = link(parse(".entry k() .maxntid 8, 4 {\n  ret; // done\n}"))
     assert linked.sources == {2: "ret; // done"}
-    assert linked.max_threads == 32
+    assert (linked.max_threads, linked.block) == (32, ())
+    linked = link(parse(".entry k() .reqntid 8, 4 { ret; }"))
+    assert (linked.max_threads, linked.block) == (0, (8, 4, 1))
 
 
 # ---------------------------------------------------------------- any text at all

@@ -124,6 +124,8 @@ class Launch:
             raise LaunchError(f"{program.name}: dynamic_shared = {self.dynamic_shared}: must not be negative")
         if any(extent > most for extent, most in zip(self.grid, MAX_GRID, strict=True)):
             raise LaunchError(f"{program.name}: grid = {self.grid}: at most {MAX_GRID}")
+        if program.block and self.block != program.block:
+            raise LaunchError(f"{program.name}: block = {self.block}: the kernel requires {program.block} (.reqntid)")
         limit = program.max_threads or MAX_BLOCK_THREADS
         if self.threads > limit:
             raise LaunchError(f"{program.name}: a block of {self.threads} threads exceeds the limit of {limit}")

@@ -57,7 +57,7 @@ class Program:
     memory starts at `shared_bytes`. `local_bytes` of each thread cover local arrays and spill slots. `constants` is the
     image of `.const` variables, `globals` that of `.global` variables, loaded at `memory_map.GLOBALS_BASE`; both with
     initial values. `module` lists the variables in these images. `max_threads` is the block size given by `.maxntid`, 0
-    without it. `hints` change no result.
+    without it, `block` the extents required by `.reqntid`, empty without it. `hints` change no result.
     `alignments` are (instruction, bytes) of loads and stores that are the first part of a larger access, of 64 bits
     or a vector: the alignment of its address, which execution checks. Others are fewer bytes than the instruction
     accesses, which are all that has to lie in memory: a 16-bit atomic accesses the word around its operand.
@@ -76,6 +76,7 @@ class Program:
     globals: bytes = b""
     module: tuple[ModuleVariable, ...] = ()
     max_threads: int = 0
+    block: tuple[int, ...] = ()
     hints: Hints = Hints()
     unallocated: int = 0
     alignments: tuple[tuple[int, int], ...] = ()

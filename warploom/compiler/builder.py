@@ -180,14 +180,17 @@ class Builder(Transformer[Token, Parts]):
 
     # -------- functions and the file
 
-    def directive(self, parts: Parts) -> int:
+    def directive(self, parts: Parts) -> tuple[str, tuple[int, ...]]:
         token, *values = parts
-        return prod(value.value for value in values) if token in (".maxntid", ".reqntid") else 0
+        return str(token), tuple(value.value for value in values)
 
     def function(self, parts: Parts) -> ptx.Function:
         _linkage, kind, returns, name, parameters, directives, *body = parts
-        threads = max(directives, default=0)
-        return ptx.Function(name, kind == ".entry", parameters, returns, body[0] if body else None, kind.line, threads)
+        given = dict(directives)
+        threads = prod(given[".maxntid"]) if ".maxntid" in given else 0
+        block = (*given[".reqntid"], 1, 1)[:3] if ".reqntid" in given else ()
+        return ptx.Function(name, kind == ".entry", parameters, returns, body[0] if body else None, kind.line, threads,
+                            block)
 
     def alias(self, parts: Parts) -> Alias:
         return Alias(*parts)

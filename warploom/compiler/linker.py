@@ -41,6 +41,7 @@ def _link(module: ptx.Module, name: str | None) -> ptx.Kernel:
         base={},
         body=inliner.body,
         max_threads=entry.max_threads,
+        block=entry.block,
     )
     callparams.resolve(kernel, inliner.call_parameters)
     images.lay_out(kernel, variables.values(), functions)

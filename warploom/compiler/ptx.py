@@ -171,6 +171,7 @@ class Function:
     body: Block | None
     line: int
     max_threads: int = 0  # product of .maxntid, 0 if absent
+    block: tuple[int, ...] = ()  # x, y, z of .reqntid, empty if absent
 
 
 @dataclass(frozen=True)
@@ -204,6 +205,7 @@ class Kernel:
     base: dict[str, int]
     body: list[Instruction | Label]
     max_threads: int = 0
+    block: tuple[int, ...] = ()
     shared_bytes: int = 0  # static; dynamic shared variables have this (aligned) as base
     local_bytes: int = 0
     constants: bytes = b""
