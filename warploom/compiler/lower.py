@@ -33,6 +33,9 @@ OUTLINE = ("integer, bit, compare, f32, f64, f16 and bf16 arithmetic, cvt, mov, 
            "shuffles, cp.async, ldmatrix, stmatrix, barriers and branches; not textures, surfaces, mma, wmma, wgmma, "
            "bulk copies, clusters")
 
+PRODUCTS = ("mma", "wmma", "wgmma")
+"""Instructions of tensor cores."""
+
 
 def lower(kernel: ptx.Kernel, *, optimise: bool = True) -> Function:
     """The kernel in machine nodes, simplified if `optimise`. Raises `PtxError` for unsupported instructions."""
@@ -66,6 +69,9 @@ def _registers(function: Function, name: str, type_: str) -> tuple[VirtualRegist
 def _lower_instruction(e: Emitter) -> list[Node | Label]:
     opcode = e.instruction.opcode
     forms = TABLE.get(opcode)
+    if opcode in PRODUCTS:
+        e.fail("products of matrices are not supported: compile the kernel so that it computes them with fma, in "
+               "Triton for sm_70, or of float32 with input_precision=\"ieee\"")
     if forms is None:
         e.fail(f"not supported; supported are {OUTLINE}")
     entry = forms.get(e.types[-1] if e.types else None)
