@@ -73,6 +73,7 @@ SHAPES = [
     ("cvt.rn.f32.s16 %f0, %h1;", "%f0", "PRMT CVT"),
     ("cvt.rzi.s64.f64 %d0, %g1;", "%d0", "CVT HIGH"),
     ("mov.b32 %r0, {%h1, %h2};", "%r0", "PRMT"),
+    ("mov.v4.u32 {%r0, %r1, _, %r2}, {%r1, %r0, 7, 5};", "%r0 %r1 %r2", "MOV MOV MOV MOV"),
     ("ld.global.v2.u32 {%r0, %r1}, [%d1+8];", "%r0 %r1", "LD LD"),
     ("ld.shared.f64 %g0, [tile+16];", "%g0", "LD LD"),
     ("st.global.v4.f32 [%d1], {%f0, %f1, %f2, %f3};", "", "ST ST ST ST"),
@@ -126,7 +127,7 @@ def test_rules(line, keep, guard):
     "ld.global.v2.u64 {%d1, %d0}, [%d1];", "mul.lo.s64 %d1, %d1, %d2;", "shl.b64 %d1, %d1, %r1;",
     "@%p0 setp.lt.s32 %p0|%p1, %r1, %r2;", "setp.lt.and.s64 %p0|%p1, %d1, %d2, %p0;",
     "bfi.b64 %d2, %d1, %d2, %r1, %r2;", "mad.hi.s64 %d3, %d1, %d2, %d3;",
-    "mov.b64 {%r1, %r0}, %d1;", "abs.s64 %d1, %d1;"])
+    "mov.b64 {%r1, %r0}, %d1;", "mov.v2.u64 {%d1, %d2}, {%d2, %d1};", "abs.s64 %d1, %d1;"])
 def test_no_result_clobbers_a_later_read(line):
     """Only locals may be read after they are written: PTX reads all operands before it writes."""
     written: set[VirtualRegister] = set()
@@ -308,6 +309,7 @@ def test_halfword_swap_is_a_loop():
 ERRORS = [
     ("ld.global.v8.b64 {%d0, %d0, %d0, %d0, %d0, %d0, %d0, %d0}, [%d1];", "8 elements of .b64 are more than 32 bytes"),
     ("tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [tile, {%f4, %f5}];", "tex.2d.v4.f32.f32: not supported; supported are"),
+    ("mov.v2.u32 %d1, {%r1, %r2};", "mov.v2.u32: both operands must be vectors {...} of 2"),
     ("add.rz.f16 %h0, %h1, %h2;", "add.rz.f16: .rz is not supported for add; supported: .rn of f16 and f16x2"),
     ("add.f16 %h0, %h1, 1.0;", "add.f16: a literal is given where .f16 is required: PTX has none"),
     ("min.xorsign.abs.f16 %h0, %h1, %h2;", "min.xorsign.abs.f16: .xorsign is not supported for min"),

@@ -15,16 +15,29 @@ WINDOWS = {"shared": memory_map.SHARED_WINDOW, "local": memory_map.LOCAL_WINDOW,
 WINDOW_NAMES = {**{name: name for name in (*WINDOWS, "global")}, "shared::cta": "shared", "param::entry": "param"}
 
 
-@lowers("mov", types=MOVABLE, supports="16-, 32- and 64-bit types, packing and unpacking, special registers, addresses")
+@lowers("mov", types=MOVABLE, supports="16-, 32- and 64-bit types, packing and unpacking, special registers, "
+        "addresses, .v2 and .v4 between {...}")
 def move(e: Emitter) -> None:
     """mov of a register, constant, special register or address; {a, b} on either side packs or unpacks."""
     d, a = e.operands(2)
-    if isinstance(a, ptx.Vector):
+    if count := e.choose({"v2": 2, "v4": 4}, 0):
+        _elements(e, count, d, a)
+    elif isinstance(a, ptx.Vector):
         _pack(e, d, a)
     elif isinstance(d, ptx.Vector):
         _unpack(e, d, a)
     else:
         e.move(e.destination(d, e.type), e.words(a, e.type))
+
+
+def _elements(e: Emitter, count: int, *vectors: ptx.Operand) -> None:
+    """mov of each element of a vector."""
+    if not all(isinstance(vector, ptx.Vector) and len(vector.items) == count for vector in vectors):
+        e.fail(f"both operands must be vectors {{...}} of {count}")
+    to, of = (vector.items for vector in vectors if isinstance(vector, ptx.Vector))
+    words = [e.words(item, e.type) for item in of]
+    for item, word in zip(to, words, strict=True):
+        e.move(e.destination(item, e.type), word)
 
 
 def _element(e: Emitter, vector: ptx.Vector) -> str:

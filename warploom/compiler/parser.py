@@ -80,6 +80,10 @@ _SELECTOR = re.compile(r"\.(b[0-3]|h[01])(?!\w)")
 """A byte or half of a register, which only video instructions take."""
 
 
+_VECTOR = re.compile(r"\.reg\s+$")
+"""What stands before the `.v2` of a register that is a vector."""
+
+
 def _explain(error: UnexpectedInput, text: str, file: str) -> PtxError:
     """The parser's error in words: the token found and the tokens expected."""
     acceptable = _acceptable(text)
@@ -97,6 +101,8 @@ def _explain(error: UnexpectedInput, text: str, file: str) -> PtxError:
     elif (found[0] in "(~" and "INT" in acceptable) or (
             _OPERATOR.match(found) and _INTEGER.search(text[: error.pos_in_stream][-80:])):
         message = f"unexpected {found[:40]!r}: constant expressions are not supported: write the value"
+    elif found.startswith(".v") and _VECTOR.search(text[: error.pos_in_stream][-80:]):
+        message = f"unexpected {found!r}: registers that are vectors are not supported: declare one for each element"
     elif selector := _SELECTOR.match(found):
         message = f"unexpected {selector[0]!r}: video instructions on bytes and halves of registers are not supported"
     else:
