@@ -157,6 +157,12 @@ def test_a_byte_order_mark_is_skipped(tmp_path):
     assert compile_file(path).name == "k"
 
 
+def test_a_zero_byte_at_the_end_is_skipped(tmp_path):
+    path = tmp_path / "k.ptx"
+    path.write_bytes(b".version 9.0\n.target sm_75\n.entry k() { ret; }\n\0")
+    assert compile_file(path).name == "k"
+
+
 def test_missing_entry():
     with pytest.raises(PtxError, match="nobody"):
         compile_ptx(PRESSURE.read_text(), "pressure.ptx", "nobody")

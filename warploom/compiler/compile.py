@@ -47,6 +47,7 @@ def read_ptx(path: str | Path) -> str:
     """The text of a PTX file. Raises `PtxError` when it cannot be read, is a binary, or CUDA C."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")  # editors of Windows begin a file with a byte order mark
+        text = text.rstrip("\0")  # NVRTC's PTX ends with a zero byte, which programs write into the file, too
     except UnicodeDecodeError:
         is_binary = Path(path).read_bytes().startswith((b"\x7fELF", b"\x50\xed\x55\xba"))  # a cubin, a fatbin
         what = "is a binary; nvcc -ptx makes text" if is_binary else "is not UTF-8: name a PTX text file"
