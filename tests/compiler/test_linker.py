@@ -114,6 +114,7 @@ def test_only_used_registers_are_listed() -> None:
         ("call f;", 6, "function 'f' is not defined in this file"),
         ("call %rd1;", 6, "indirect calls (function pointers, virtual functions) are not supported"),
         ("call malloc;", 6, "'malloc' is not supported: there is no device heap"),
+        ("call cudaCGSynchronize;", 6, "'cudaCGSynchronize' is not supported: there is no device runtime, so a kernel"),
         ("call deep, (lookup0);", 1, "a call can only pass .param variables of its function, registers and constants;"),
         ("call deep, (%rd1);", 1, "parameter 'n' has 4 bytes, the call gives 8"),
         ("{ .param .b8 a[4]; call array, (%r1); }", 20, "a call can only pass .param variables"),
@@ -148,7 +149,8 @@ def test_only_used_registers_are_listed() -> None:
 )
 def test_error_names_place_and_remedy(body: str, column: int, message: str) -> None:
     before = (
-        ".extern .func f(); .extern .func malloc(); .func deep(.param .b32 n) { ret; } .func loop() { call loop; }"
+        ".extern .func f(); .extern .func malloc(); .extern .func cudaCGSynchronize();"
+        " .func deep(.param .b32 n) { ret; } .func loop() { call loop; }"
         ".func wide(.param .b64 n) { ret; } .func (.param .b32 n) result() { ret; }"
         ".func array(.param .b8 n[4]) { ret; } .func large(.param .b8 n[40000]) { ret; }"
         ".func textured(.param .texref n) { ret; }"

@@ -26,6 +26,9 @@ RESERVED = ptx.Variable("shared", "b8", "%reserved_smem_offset_1", 0, align=16, 
 
 SINK = "_"
 HEAP = ("malloc", "free")
+DEVICE_RUNTIME = ("cuda", "__cudaCDP2")
+"""What the names of functions in CUDA's device runtime begin with; they are not mangled, and PTX only declares them."""
+
 
 
 @dataclass(frozen=True)
@@ -190,6 +193,10 @@ class Inliner:
         name = function.name
         if name in HEAP:
             raise self._error(f"'{name}' is not supported: there is no device heap", call, name)
+        if not function.body and name.startswith(DEVICE_RUNTIME):
+            message = (f"'{name}' is not supported: there is no device runtime, so a kernel cannot synchronise its grid"
+                       " (grid.sync), nor launch kernels")
+            raise self._error(message, call, name)
         if not function.body:
             raise self._error(f"function '{name}' is not defined in this file; compile its source into it", call, name)
         if len(self.body) > MAX_INSTRUCTIONS:
