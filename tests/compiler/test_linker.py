@@ -128,6 +128,7 @@ def test_only_used_registers_are_listed() -> None:
         ("call array, (5);", 1, "a call can only pass .param variables"),
         ("call (5), result;", 1, "a call can only return to .param variables of its function, registers and _;"),
         ("call deep;", 6, "'deep' has 1 parameters, the call gives 0"),
+        ("call result;", 6, "'result' has 1 results, the call gives 0"),
         ("{ .param .b64 a; call deep, (a); }", 18, "parameter 'n' has 4 bytes, the call gives 8"),
         ("call loop;", 0, "recursion is not supported: loop -> loop"),
         ("L: brx.idx %r1, L;", 17, "'L' is not a table: write 'L: .branchtargets' with the labels"),

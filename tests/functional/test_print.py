@@ -186,6 +186,14 @@ def test_no_format_returns_minus_one():
     assert (execution.printed, execution.buffers["out"].tolist()) == ("", [-1])
 
 
+def test_a_declaration_may_leave_out_the_result():
+    text = PTX.replace("(.param .b32 r) vprintf", "vprintf").replace("BODY", """mov.u64 %rd3, number; mov.u32 %r1, 7;
+    st.local.u32 [l], %r1; { .param .b64 f; .param .b64 a; st.param.b64 [f], %rd3; st.param.b64 [a], %rd2;
+    call.uni vprintf, (f, a); }""")
+    launch = Launch((1, 1, 1), (1, 1, 1), (Buffer("out", np.zeros(1, np.int32)),))
+    assert execute(compile_ptx(text, "k.ptx"), launch).printed == "7"
+
+
 WRONG = {
     "format nowhere": (CALL.format(16, "%rd2"), "k.ptx:11: thread (0, 0, 0) of block (0, 0, 0): printf: there is no "
                                                 "string at 0x10"),

@@ -173,7 +173,10 @@ class Inliner:
         if function.body or function.name not in runtime.SOURCES:
             self._inline(function, call, (returns, arguments), scope.depth + 1, frame)
             return
-        self._inline(runtime.function(function.name), call, (returns, arguments), scope.depth + 1, frame)
+        defined = runtime.function(function.name)
+        if not (function.returns or returns):  # a declaration without the result: Taichi's of vprintf
+            returns = [ptx.Register(SINK)] * len(defined.returns)
+        self._inline(defined, call, (returns, arguments), scope.depth + 1, frame)
         self.body[start:] = [replace(item, line=call.line) for item in self.body[start:]]
 
     def _callee(self, call: ptx.Instruction, scope: Scope) -> ptx.Function:
@@ -224,7 +227,8 @@ class Inliner:
         """The formal parameters, declared in the function's scope and with unique names, and what the call gives."""
         formals = function.returns if results else function.parameters
         if len(formals) != len(given):
-            message = f"'{function.name}' has {len(formals)} parameters, the call gives {len(given)}"
+            what = "results" if results else "parameters"
+            message = f"'{function.name}' has {len(formals)} {what}, the call gives {len(given)}"
             raise self._error(message, call, function.name)
         passed = []
         for formal, actual in zip(formals, given, strict=True):
