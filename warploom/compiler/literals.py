@@ -20,7 +20,7 @@ def immediate_words(place: Fails, literal: ptx.Immediate, type_: str) -> tuple[i
     A float literal gives its bits to a ``.b`` type of its size, not to ``.u`` and ``.s``.
     """
     bits = literal.value
-    if "f16" in type_:
+    if "f16" in type_ or type_ == "f32x2":
         place.fail(f"a literal is given where .{type_} is required: PTX has none, move its bits to a register")
     if literal.kind == "int":
         if type_[0] == "f":

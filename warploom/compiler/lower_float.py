@@ -5,11 +5,11 @@ from typing import Any
 from warploom.arch.isa import Op
 from warploom.arch.modifiers import Cond, Function, Rounding
 from warploom.compiler.emitter import Emitter, Target, Words, constant, known
-from warploom.compiler.ir import Operand, Param
+from warploom.compiler.ir import Operand, Param, VirtualRegister
 from warploom.compiler.registry import lowers
 from warploom.compiler.truth import AND, INSERT, XOR
 
-F32, F64, FLOATS = ("f32",), ("f64",), ("f32", "f64")
+F32, F64, FLOATS, F32X2 = ("f32",), ("f64",), ("f32", "f64"), ("f32x2",)
 
 SIGN, EXPONENT = 1 << 31, 0x7F800000
 ONE, MINUS_ONE, TWO_TO_24 = 0x3F800000, 0xBF800000, 0x4B800000
@@ -17,11 +17,13 @@ ONE, MINUS_ONE, TWO_TO_24 = 0x3F800000, 0xBF800000, 0x4B800000
 ROUNDINGS = {rounding.name.lower(): rounding for rounding in Rounding}
 
 ARITHMETIC = ".rn, .rz, .rm, .rp of f32 (.ftz, .sat) and f64"
+PAIRED = ".rn, .rz, .rm, .rp of f32x2 (.ftz)"
 
 
 def _modifiers(e: Emitter) -> dict[str, Any]:
-    """Rounding (nearest even if none is named), .ftz and .sat of f32 arithmetic."""
-    return {"rounding": e.choose(ROUNDINGS, Rounding.RN), "ftz": e.flag("ftz"), "sat": e.flag("sat")}
+    """Rounding (nearest even if none is named), .ftz and, of one number, .sat of f32 arithmetic."""
+    sat = e.type == "f32" and e.flag("sat")
+    return {"rounding": e.choose(ROUNDINGS, Rounding.RN), "ftz": e.flag("ftz"), "sat": sat}
 
 
 def _negated(e: Emitter, a: Operand) -> Operand:
@@ -32,9 +34,22 @@ def _negated(e: Emitter, a: Operand) -> Operand:
 
 @lowers("add", "sub", "mul", types=F32, supports=ARITHMETIC)
 def arithmetic(e: Emitter) -> None:
-    """add, sub, mul of f32. a - b is b * -1 + a: exact, and one instruction."""
+    """add, sub, mul of f32."""
     modifiers = _modifiers(e)
     (d,), (a,), (b,) = e.unpack("f32", "f32", "f32")
+    _arithmetic(e, d, a, b, modifiers)
+
+
+@lowers("add", "sub", "mul", types=F32X2, supports=PAIRED)
+def arithmetic_pair(e: Emitter) -> None:
+    """add, sub, mul of two f32."""
+    modifiers = _modifiers(e)
+    for d, a, b in zip(*e.unpack("f32x2", "f32x2", "f32x2"), strict=True):
+        _arithmetic(e, d, a, b, modifiers)
+
+
+def _arithmetic(e: Emitter, d: VirtualRegister | None, a: Operand, b: Operand, modifiers: dict[str, Any]) -> None:
+    """a - b is b * -1 + a: exact, and one instruction."""
     if e.instruction.opcode == "mul":
         e.emit(Op.FMUL, d, a, b, **modifiers)
     elif e.instruction.opcode == "add":
@@ -51,6 +66,14 @@ def multiply_add(e: Emitter) -> None:
     modifiers = _modifiers(e)
     (d,), (a,), (b,), (c,) = e.unpack("f32", "f32", "f32", "f32")
     e.emit(Op.FFMA, d, a, b, c, **modifiers)
+
+
+@lowers("fma", types=F32X2, supports=PAIRED)
+def multiply_add_pair(e: Emitter) -> None:
+    """fma of two f32."""
+    modifiers = _modifiers(e)
+    for d, a, b, c in zip(*e.unpack("f32x2", "f32x2", "f32x2", "f32x2"), strict=True):
+        e.emit(Op.FFMA, d, a, b, c, **modifiers)
 
 
 @lowers("add", "sub", "mul", types=F64, supports=ARITHMETIC)
