@@ -114,7 +114,7 @@ def test_triton_changes_a_layout_with_both():
     gpu = warploom.Gpu("small", timing=False)
     values = RANDOM.integers(-(1 << 20), 1 << 20, (16, 16)).astype(np.int32)
     rows, columns = gpu.zeros(16, np.int32), gpu.zeros(16, np.int32)
-    kernel = gpu.module(Path(__file__).parent / "ptx" / "sums.ptx")["sums"]
+    kernel = gpu.module(Path(__file__).parents[1] / "ptx" / "sums.ptx")["sums"]
     kernel[1, 128, 256](gpu.array(values), rows, columns, 0, 0)
     np.testing.assert_array_equal(rows.numpy(), values.sum(1))
     np.testing.assert_array_equal(columns.numpy(), values.sum(0))
