@@ -132,8 +132,8 @@ class Inliner:
         if brx.modifiers not in (("idx",), ("idx", "uni")) or len(brx.operands) != 2:
             raise self._error("supported is brx.idx (.uni) with an index and a table", brx)
         index, name = self._operand(brx.operands[0], scope, brx), getattr(brx.operands[1], "name", "")
-        if isinstance(index, ptx.Register) and ptx.TYPE_BYTES.get(self.registers.get(index.name, ""), 0) != 4:
-            raise self._error("the index of a table must have 32 bits", brx)
+        if not isinstance(index, ptx.Register) or ptx.TYPE_BYTES.get(self.registers.get(index.name, ""), 0) != 4:
+            raise self._error("the index of a table must be a register of 32 bits", brx)
         table = scope.find(name)
         if not table or table.kind != "table":
             raise self._error(f"'{name}' is not a table: write '{name}: .branchtargets' with the labels", brx, name)

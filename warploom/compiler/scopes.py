@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from warploom.arch.errors import PtxError, nearest
 from warploom.compiler import ptx
@@ -50,11 +50,12 @@ class Scope:
         are declared. This and the other declarations raise `PtxError` for a second one."""
         labels = [statement for statement in block.body if isinstance(statement, ptx.Label)]
         for label in labels:
-            self.bind(label.name, Meaning("label", label.name + self.suffix), label.line)
+            kind = "table" if label.targets else "label"
+            self.bind(label.name, Meaning(kind, label.name + self.suffix), label.line)
         for table in labels:
             if table.targets:
                 targets = tuple(self._target(name, table.line) for name in table.names)
-                self.meanings[table.name] = Meaning("table", table.name + self.suffix, targets=targets)
+                self.meanings[table.name] = replace(self.meanings[table.name], targets=targets)
 
     def _target(self, name: str, line: int) -> str:
         """The unique name of a label in a table."""
