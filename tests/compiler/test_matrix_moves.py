@@ -125,6 +125,8 @@ def test_triton_changes_a_layout_with_both():
     ("ldmatrix.sync.aligned.m8n8.x1.shared.b16 %r4, [%r8];", "the data must be a vector {...} of 1"),
     ("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%rd4}, [%r8];", "%rd4 is a .b64 register where .b32 is required"),
     ("ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r4, %r5}, [%r8];", "this type is not supported for ldmatrix"),
+    ("ldmatrix.sync.aligned.m8n8.x1.global.b16 {%r4}, [%rd1];", "matrices can only be in shared memory"),
+    ("stmatrix.sync.aligned.m8n8.x1.b16 [tile], {%r4};", "matrices can only be in shared memory"),
     ("stmatrix.sync.aligned.m16n8.x1.shared.b16 [%r8], {%r4};", "one of .m8n8 is required; supported: .sync.aligned"),
 ])
 def test_what_is_refused(line, message):

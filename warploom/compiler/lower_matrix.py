@@ -7,7 +7,7 @@ Lane 8 * m + r has the address of row r of matrix m. Each lane holds two numbers
 from dataclasses import replace
 
 from warploom.arch.isa import Op
-from warploom.arch.modifiers import Access, Shuffle, Special, Vote
+from warploom.arch.modifiers import Access, Shuffle, Space, Special, Vote
 from warploom.compiler import ptx
 from warploom.compiler.emitter import Emitter, constant
 from warploom.compiler.ir import Operand
@@ -63,6 +63,8 @@ def _matrices(e: Emitter, items: ptx.Operand,
     if len(registers) != count:
         e.fail(f"the data must be a vector {{...}} of {count}")
     own = place(e, address)
+    if own.space not in (Space.SHARED, Space.GENERIC):
+        e.fail("matrices can only be in shared memory")
     lane = e.op(Op.S2R, special=Special.LANEID)
     outer, inner = e.op(Op.SHF, lane, None, constant(2), right=True), e.logic(AND, lane, constant(3))
     rows, column = [outer], e.op(Op.SHF, None, inner, constant(2))
