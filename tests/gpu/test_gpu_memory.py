@@ -137,7 +137,7 @@ def test_the_order_of_units_in_a_tick_changes_nothing(
     expected = answers()
     assert expected == answers()
     for seed in range(3):
-        monkeypatch.setattr("gpu_traffic.Events", lambda seed=seed: Shuffled(seed))
+        monkeypatch.setattr("support.gpu_traffic.Events", lambda seed=seed: Shuffled(seed))
         assert answers() == expected
 
 
