@@ -200,14 +200,16 @@ def test_accesses_of_a_slice_in_one_cycle(before: list[int], served: list[int]) 
 
 
 def test_the_limits_between_commands() -> None:
-    """tRRD between activates of two banks; the bus turns after a write; tWR before the precharge. Writes go through,
-    and reads are sent a cycle after them."""
+    """tRRD between activates of two banks; the bus turns after a write; tWR, or a burst after a read, before the
+    precharge. Writes go through, and reads are sent a cycle after them."""
     assert dram_times((0, Kind.READ, 0), (0, Kind.READ, 16), settings=("dram_banks=2",)) == [29, 29 + 6]
     write = (0, Kind.WRITE, 0)
     *_, turned = dram_times(write, (0, Kind.READ, 1), settings=("l2_write=through", "bus_turnaround=50"))
     assert turned == 1 + 12 + 4 + 4 + 50 + 4  # activate, WL, written, turned, read
     *_, other = dram_times(write, (0, Kind.READ, 16), settings=("l2_write=through",))
     assert other == 1 + 12 + 4 + 4 + 12 + 12 + 12 + 12 + 4  # activate, WL, written, tWR, tRP, tRCD, CL, read
+    *_, read, other = dram_times((0, Kind.READ, 0), (500, Kind.READ, 1), (501, Kind.READ, 16))
+    assert (read, other) == (1 + 12 + 4, 1 + 3 + 12 + 12 + 12 + 4)  # a burst after the read before, then tRP, tRCD, CL
     *_, soon = dram_times(write, (0, Kind.READ, 1), settings=("l2_write=through", "bus_turnaround=1"))
     assert soon == 1 + 12 + 4 + 12 + 4  # activate, a burst after the write, CL, read: the bus is free before
 
@@ -261,7 +263,10 @@ ONE_SET = ["slices=1", "channels=1", "l2_sets=1"]
     (["l2_ways=1"], [(Kind.READ, 0), (Kind.ATOMIC, 0), (Kind.READ, 1)], Counter(misses=2, hits=1, written=1)),
     (["l2_ways=1"], [(Kind.READ, 0), (Kind.READ, 1)], Counter(misses=2)),
     (["l2_write=through"], [(Kind.ATOMIC, 0), (Kind.ATOMIC, 0)], Counter(misses=1, hits=1, written=2)),
-], ids=["merges", "least recently used", "an atomic that misses", "an atomic that hits", "clean", "through"])
+    (["l2_write=through", "l2_ways=1"], [(Kind.ATOMIC, 0), (Kind.WRITE, 0), (Kind.READ, 1)],
+     Counter(misses=2, hits=1, written=2)),
+], ids=["merges", "least recently used", "an atomic that misses", "an atomic that hits", "clean", "through",
+        "clean, through"])
 def test_what_requests_find(settings: list[str], wanted: list[tuple[Kind, int]], expected: Counter[str]) -> None:
     """The first request included, two wait for a line; each answer uses its line; an atomic makes it dirty."""
     gap = 1 if "l2_merges=2" in settings else 2000
@@ -269,9 +274,10 @@ def test_what_requests_find(settings: list[str], wanted: list[tuple[Kind, int]],
     assert counts(gpu(*ONE_SET, *settings), requests) == expected
 
 
-@pytest.mark.parametrize("size", [32, 64, 96])
-def test_a_write_of_a_part_of_a_line_fetches_it(size: int) -> None:
-    assert counts(gpu(), [Wanted(0, Kind.WRITE, 0, size)]) == Counter(misses=1)
+@pytest.mark.parametrize(("kind", "size"), [*((Kind.WRITE, size) for size in (32, 64, 96)), (Kind.ATOMIC, 128)])
+def test_a_write_of_a_part_of_a_line_fetches_it(kind: Kind, size: int) -> None:
+    """And an atomic on a whole one, which it reads."""
+    assert counts(gpu(), [Wanted(0, kind, 0, size)]) == Counter(misses=1)
 
 
 ALONE = [*ONE_CLOCK, *LONG, "sms=1", "slices=1", "channels=1", "hop_latency=5", "header_bytes=8", "channel_bytes=32",
@@ -396,3 +402,6 @@ def test_duplicates_are_lines_of_another_sm_within_2000_cycles() -> None:
     for sm, cycle, line in [(0, 0, 1), (0, 10, 1), (1, 2010, 1), (1, 2011, 1), (0, 4012, 1), (2, 0, 2), (3, 2001, 2)]:
         seen.allocated(sm, cycle, line)
     assert (seen.taken, seen.duplicates) == (7, 1)
+    for sm, cycle in [(0, 0), (1, 1000), (1, 2000), (1, 2001)]:
+        seen.allocated(sm, cycle, 3)
+    assert seen.duplicates == 3  # that SM 1 has requested the line itself changes nothing
