@@ -249,7 +249,7 @@ class LoadStore:
     def _load(self, cycle: int, line: int, instruction: _Instruction) -> Wait | None:
         look = self.l1.look(line)
         if look is Look.HIT:
-            instruction.ready = max(instruction.ready, cycle + self._config.l1_latency)
+            instruction.ready = cycle + self._config.l1_latency  # later than all that is there
             return None
         if look is Look.NO_MSHR:
             return Wait.MSHR

@@ -2,10 +2,13 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
-from support.golden_traces import random_trace
+from support.golden_traces import random_trace, trace_of
 
 from warploom.arch.config import SmConfig
+from warploom.arch.isa import Instruction, Op
+from warploom.arch.modifiers import Access, Space
 from warploom.compiler.compile import compile_file
 from warploom.golden_model.functional.executor import Stream
 from warploom.golden_model.gpu.fixed_path import FixedPath
@@ -47,3 +50,16 @@ def test_the_fixed_path_gives_the_same_cycles_on_kernels(name: str, settings: li
     trace = Stream(compile_file(file.ptx, file.entry), file.launch)
     config = SmConfig.preset("fermi").with_settings(settings)
     assert dataclasses.asdict(cycle_by_cycle(config, trace)) == dataclasses.asdict(simulate(config, trace).statistics)
+
+
+def test_a_line_that_hits_may_be_the_last_one_that_is_there() -> None:
+    """Two lines are in the cache, and a load misses one before it hits them: memory is that fast."""
+    load = {"op": Op.LD, "space": Space.GLOBAL, "access": Access.B32}
+    trace = trace_of([Instruction(**load, dst=1), Instruction(op=Op.IADD, dst=2, src=(1, 1, 1)),
+                      Instruction(**load, dst=3, src=(2, 2, 2))])
+    trace.addresses[:2] = np.repeat(np.uint64([[0, 128], [256, 0]]), 16, axis=1)
+    trace.addresses[1, 31] = 128
+    config = SmConfig().with_settings(["memory_latency=1"])
+    found = cycle_by_cycle(config, trace)
+    assert (found.l1_misses, found.l1_hits) == (3, 2)
+    assert found.cycles == simulate(config, trace).statistics.cycles
