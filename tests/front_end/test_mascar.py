@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.golden_traces import trace_of
+from support.golden_traces import random_trace, trace_of
 
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
@@ -415,6 +415,15 @@ def test_a_gpu_runs_it(settings: list[str], monkeypatch: pytest.MonkeyPatch) -> 
     assert skipping.summed.counted["saturation"]["queued"] > 0
     monkeypatch.setattr(Sm, "next_event", lambda sm: sm.cycle + 1)
     assert simulate_gpu(gpu, stream) == skipping
+
+
+def test_a_gpu_skips_nothing_that_matters_to_waiting_stores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stores and atomics follow loads of their warp that are done again, which kernels seldom let them do."""
+    gpu = GpuConfig.preset("k20x").with_settings(["sms=2", "slices=2", "channels=1", "saturation=mascar", "mshrs=2"])
+    trace = random_trace(0, length=40)
+    skipping = simulate_gpu(gpu, trace)
+    monkeypatch.setattr(Sm, "next_event", lambda sm: sm.cycle + 1)
+    assert simulate_gpu(gpu, trace) == skipping
 
 
 def test_one_sm_skips_nothing_that_matters(monkeypatch: pytest.MonkeyPatch) -> None:

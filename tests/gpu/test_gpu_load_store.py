@@ -12,7 +12,8 @@ from warploom.arch.modifiers import Access, Space
 from warploom.compiler.compile import compile_file
 from warploom.golden_model.functional.executor import Stream
 from warploom.golden_model.gpu.fixed_path import FixedPath
-from warploom.golden_model.gpu.load_store import LoadStore
+from warploom.golden_model.gpu.load_store import LoadStore, Wait
+from warploom.golden_model.gpu.packets import Kind
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import Statistics, collect
@@ -63,3 +64,27 @@ def test_a_line_that_hits_may_be_the_last_one_that_is_there() -> None:
     found = cycle_by_cycle(config, trace)
     assert (found.l1_misses, found.l1_hits) == (3, 2)
     assert found.cycles == simulate(config, trace).statistics.cycles
+
+
+def test_each_cause_of_waiting_has_its_cycles() -> None:
+    """With one MSHR the second line waits until the first one is there, and then for a path that takes nothing in the
+    next ten cycles."""
+    class Shut(FixedPath):
+        @property
+        def place(self) -> int:
+            return free
+
+        def takes(self, cycle: int, kind: Kind) -> bool:
+            return cycle == taken or cycle >= free
+
+    config = SmConfig().with_settings(["mshrs=1"])
+    arrival = config.l1_latency + config.memory_latency
+    taken = 3  # a block at 0, issue at 1, dispatch at 2
+    free = taken + arrival + 10
+    trace = trace_of([Instruction(op=Op.LD, dst=1, space=Space.GLOBAL, access=Access.B32)])
+    trace.addresses[0] = np.repeat(np.uint64([0, 128]), 16)
+    unit = LoadStore(config, trace.program, Shut(config), lambda cycle, line: None)
+    sm = Sm(config, trace, memory=unit)
+    while not sm.finished:
+        sm.step()
+    assert unit.waits == {Wait.MSHR: arrival - 1, Wait.MERGE: 0, Wait.PATH: 10}

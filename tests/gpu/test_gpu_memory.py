@@ -189,14 +189,15 @@ def test_accesses_of_a_slice_in_one_cycle(before: list[int], served: list[int]) 
     """The one to the bank that has been waited for without a break is older; else the one that was sent first. Lines 0
     and 1 are in bank 0, 16 and 17 in bank 1; 0 and 17 come together, later than the others."""
     config = gpu("slices=1", "channels=1", "dram_banks=2", "controller_latency=0", "activate_interval=1")
-    events, read = Events(), list[int]()
+    events, read = Events(), dict[int, int]()  # by line, in order: when it was there
     channel = DramChannel(config, events, *clocks([1]))
-    channel.sources = [(channel, lambda tick, line: read.append(line))]
+    channel.sources = [(channel, lambda tick, line: read.update({line: tick}))]
     for tick, lines in [(0, before), (4, [0, 17])]:
         for line in lines:
             channel.put(tick, 0, line, writes=False)
     events.run()
-    assert read == served
+    assert [*read] == served
+    assert channel.counts.data_end == max(read.values())
 
 
 def test_the_limits_between_commands() -> None:
@@ -291,8 +292,9 @@ ALONE = [*ONE_CLOCK, *LONG, "sms=1", "slices=1", "channels=1", "hop_latency=5", 
 ])
 def test_the_way_to_the_l2_and_back(kind: Kind, size: int, latency: int) -> None:
     """To the queue; a router, and the flits behind the header; the L2; to its queue; a router and flits; the L1."""
-    _, (source,) = run(gpu(*ALONE), [[Wanted(0, Kind.READ, 0), Wanted(1000, kind, 0, size)]])
+    memory, (source,) = run(gpu(*ALONE), [[Wanted(0, Kind.READ, 0), Wanted(1000, kind, 0, size)]])
     assert latencies(source)[1] == latency
+    assert memory.ports[0].last == 1000 + latency
 
 
 @pytest.mark.parametrize(("clock", "cycle"), [
