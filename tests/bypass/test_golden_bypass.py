@@ -160,6 +160,15 @@ def test_sfu_waits_for_the_path_of_sp_even_if_that_needs_no_bank() -> None:
         assert done[0] - done[1] == (1 if writes else 0)
 
 
+def test_a_collector_takes_one_result_a_cycle() -> None:
+    """Those of a load and a move come together, for banks and on paths of their own; that of memory is served last."""
+    trace = trace_of([replace(LOAD, space=Space.SHARED), mov(4, 7), add(6, 4, 1)])
+    setting = config("bow", "shared_latency=4")
+    done = times(2, trace, setting)
+    assert done[0] == done[1] + 1
+    checked(setting, trace)
+
+
 def test_a_register_that_left_early_is_written_by_its_load() -> None:
     """The entry of a load's result does not stay longer than the window, and the result does not get another one."""
     trace = trace_of([LOAD, mov(3, 1), add(4, 3), add(5, 4), add(6, 1)])
