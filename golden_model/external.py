@@ -39,24 +39,22 @@ class Sfu:
         self._latency = latencies(pipe)
         self.queue: deque[tuple[int, Flight, Result | None]] = deque()
         """Instructions that have not left: the cycle in which each may, and its result."""
-        self._after_last = 0  # cycle after the predecessor left
 
     def accept(self, cycle: int, timing: int, flight: Flight, result: Result | None) -> None:
         """An instruction dispatched in `cycle`; `result` is `None` if there is none."""
         self.queue.append((cycle + self._latency[timing], flight, result))
 
     def settle(self, cycle: int, ready: bool) -> tuple[Result | None, Flight | None]:
-        """Call in each cycle in which it has instructions. Returns (the result on the port, the instruction that leaves
+        """Call once in each cycle in which it has instructions. Returns (the result on the port, the instruction that leaves
         at the end of the cycle, because it has no result or the latch is `ready`)."""
         earliest, flight, result = self.queue[0]
-        if earliest > cycle or self._after_last > cycle:
+        if earliest > cycle:
             return None, None
         if result is not None and not ready:
             return result, None
         self.queue.popleft()
-        self._after_last = cycle + 1
         return result, flight
 
     def next_event(self) -> int | None:
         """The cycle in which the next instruction is done."""
-        return max(self.queue[0][0], self._after_last) if self.queue else None
+        return self.queue[0][0] if self.queue else None

@@ -169,6 +169,28 @@ def test_a_collector_takes_one_result_a_cycle() -> None:
     checked(setting, trace)
 
 
+def test_a_result_that_is_not_delivered_holds_up_no_other() -> None:
+    """That of the move is read when it has left the window, and goes to the register file alone."""
+    code = [replace(LOAD, space=Space.SHARED), mov(4, 7), add(6, 1), add(8, 1), add(10, 1), add(12, 4)]
+    setting = config("bow_hints", "shared_latency=4")
+    done = times(2, trace_of(code), setting)
+    assert not hinted(trace_of(code), setting).program.instructions[1].to_collector
+    assert done[0] == done[1]
+
+
+@pytest.mark.parametrize("latency", range(5, 12))
+def test_a_path_carries_one_word_a_cycle_even_if_that_needs_no_bank(latency: int) -> None:
+    """The results of SFU and SP of different warps."""
+    setting = config("bow_wr", f"timing.sfu=[{latency}, 2]")
+    trace = trace_of([ROOT, mov(3, 4), mov(5, 4), mov(7, 4)], warps=4)
+    sm, both = Sm(setting, trace, check=True), 0
+    for datapath in cycles(sm):
+        held = [latch is not None for latch in datapath.register_file.writeback.latches[:2]]
+        both += all(held)
+        assert datapath.done[0] is None or datapath.done[1] is None
+    assert both
+
+
 def test_a_register_that_left_early_is_written_by_its_load() -> None:
     """The entry of a load's result does not stay longer than the window, and the result does not get another one."""
     trace = trace_of([LOAD, mov(3, 1), add(4, 3), add(5, 4), add(6, 1)])

@@ -13,6 +13,7 @@ from warploom.golden_model.coalescing.slow_arbiter import SlowCoalescingArbiter
 from warploom.golden_model.functional.executor import execute
 from warploom.golden_model.observation import shown_by
 from warploom.golden_model.simulate import simulate
+from warploom.golden_model.traffic import SlowCounts
 from warploom.kernels.library import kernel
 from warploom.tb.pipes import PATH_EACH, TWO_SP
 
@@ -148,7 +149,7 @@ class Rules:
 def test_random_requests_follow_the_rules(settings: Sequence[str], share: float) -> None:
     """Each sub-bank and slice serves one request a cycle, what is opened is granted next, and nothing is lost."""
     machine, rng = config(*settings), random.Random(5)
-    seen, rules, opened = Requests(machine), Rules(machine), set[Any]()
+    seen, rules, opened, slow = Requests(machine), Rules(machine), set[Any](), SlowCounts()
     granted = asked = both = 0
     for cycle in range(3000):
         density = (0.3 if cycle // 100 % 2 else 0.05) * (cycle < 2900)
@@ -169,10 +170,12 @@ def test_random_requests_follow_the_rules(settings: Sequence[str], share: float)
         assert [decision.bank_conflicts, decision.port_conflicts] == conflicts
         assert opened <= found
         opened = now_open
+        slow.writes += sum(isinstance(who, int) for who in opened)
+        slow.reads += sum(isinstance(who, Read) for who in opened)
         granted += len(found)
         both += len(found) > 1
     assert granted == asked > 1000 and both > 100
-    assert not seen.writes and not seen.reads
+    assert not seen.writes and not seen.reads and seen.arbiter.slow == slow
 
 
 # ---------------------------------------------------------------------- whole runs

@@ -191,6 +191,19 @@ def test_write_back_slots_keep_results_apart() -> None:
     assert cycles[1] - cycles[0] == 2
 
 
+def test_write_back_slots_come_closer_in_cycles_that_are_skipped() -> None:
+    """A result comes in five cycles, so in four after one of them, and in two after three."""
+    config = SmConfig()
+    dispatcher = Dispatcher(config, OldestFirst())
+    four = next(c for c in config.pipes[0].timing_classes if config.pipes[0].timing_of(c).latency == 4)
+    dispatcher.slots[0] = 1 << 5
+    dispatcher.advance()
+    assert not dispatcher.has_slot(0, four)
+    dispatcher.slots[0] = 1 << 5
+    dispatcher.advance(3)
+    assert dispatcher.has_slot(0, four) and dispatcher.slots[0] == 1 << 2
+
+
 def test_write_back_latches() -> None:
     writeback = SingleFile(SmConfig()).writeback
     first = {"tag": 1, "bank": 3, "row": 4, "left": 0, "writes": 1, "lanes": 1, "full": 0, "pred": 0, "data": 9}

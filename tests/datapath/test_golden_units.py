@@ -1,15 +1,19 @@
 """Golden models of the storage and arbitration units: properties that need no second model."""
 
 import random
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from warploom.arch.config import SmConfig
+from warploom.arch.isa import Pipe
 from warploom.golden_model.arbiter import Arbiter
 from warploom.golden_model.bank import Bank
 from warploom.golden_model.crossbar import Crossbar
+from warploom.golden_model.external import Sfu
 from warploom.golden_model.memo import Memo
+from warploom.golden_model.result_queue import ResultQueues
 from warploom.golden_model.subbank import SubBank
 from warploom.golden_model.words import broadcast, join, merge, split, spread
 
@@ -103,3 +107,35 @@ def test_a_full_memo_forgets_all_values() -> None:
     memo = Memo(squared, most=2)
     assert [memo[number] for number in (3, 4, 3, 5, 5, 3)] == [9, 16, 9, 25, 25, 9]
     assert asked == [3, 4, 5, 3] and len(memo) == 2
+
+
+def test_results_leave_their_queue_as_they_came() -> None:
+    queues = ResultQueues(SmConfig.preset("small").with_settings(["pipes.sp.result_queue=2"]))
+    first, second, third = ({"tag": tag} for tag in range(3))
+
+    def step(coming: Any, *, ready: bool) -> Any:
+        return queues.step([coming, None, None], [ready, True, True])[0]
+
+    assert [step(coming, ready=False) for coming in (first, second)] == [None, None]
+    assert queues.lengths[0] == 2 and queues.waiting([False, True, True]) == [first]
+    assert [step(coming, ready=True) for coming in (third, None, None, None)] == [first, second, third, None]
+    assert queues.empty
+
+
+def test_queues_that_grow_are_those_of_sp() -> None:
+    queues = ResultQueues(SmConfig(layout="wid", coalescing="corf"))
+    assert queues.observed == ("sp_queued",)
+
+
+def test_without_a_result_an_instruction_of_the_sfu_waits_for_no_latch() -> None:
+    config = SmConfig()
+    pipe = config.pipes[config.numbers(Pipe.SFU)[0]]
+    timing = pipe.timing_classes[0]
+    unit, latency = Sfu(pipe), pipe.timing_of(timing).latency
+    latch, root, result = object(), object(), {"tag": 1}
+    unit.accept(0, timing, latch, None)  # type: ignore[arg-type]
+    unit.accept(0, timing, root, result)  # type: ignore[arg-type]
+    assert unit.settle(latency - 1, ready=True) == (None, None)
+    assert unit.settle(latency, ready=False) == (None, latch)
+    assert unit.settle(latency + 1, ready=False) == (result, None)
+    assert unit.settle(latency + 2, ready=True) == (result, root)

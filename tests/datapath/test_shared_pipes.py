@@ -13,7 +13,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
 from warploom.arch.isa import Instruction, Op, Pipe, TimingClass
 from warploom.arch.pipes import Sharing, Timing, shared_by
-from warploom.golden_model.dispatch import Dispatcher
+from warploom.golden_model.dispatch import Dispatcher, OldestFirst
 from warploom.golden_model.front_end.decode import decode
 from warploom.golden_model.front_end.steering import Steering
 from warploom.golden_model.sharing import BySchedulers, choice
@@ -76,6 +76,19 @@ def test_a_part_of_the_lanes_takes_more_turns(sharing, turns):
     assert config.timed_pipes[0].timing_of(TimingClass.INT_MUL) == Timing(5 + turns - 1, 2 * turns)
     assert dispatched(config, [1, 1], 9, timing=int(TimingClass.INT_MUL)) == [
         1, *[None] * (2 * turns - 1), 1, *[None] * (8 - 2 * turns)]
+
+
+def test_parts_of_one_pipe_are_none_of_another():
+    """While schedulers 1 to 3 use their parts of SP, all parts of the SFU are free."""
+    config = one_shared(Sharing.EVEN, "sfu.dispatch_port=2", "sfu.sharing=even")
+    dispatcher = Dispatcher(config, OldestFirst())
+    for warp in range(4):
+        dispatcher.issued(warp)
+        dispatcher.step([(0, warp, {"pipe": 0, "timing": ADD, "warp": warp})], 0)
+    sfu = config.numbers(Pipe.SFU)[0]
+    root = {"timing": int(config.pipes[sfu].timing_classes[0])}
+    assert not any(dispatcher.accepts(0, {"timing": ADD, "warp": warp}) for warp in (2, 3))
+    assert all(dispatcher.accepts(sfu, {**root, "warp": warp}) for warp in range(4))
 
 
 @pytest.mark.parametrize("lanes", [1, 5, 7, 8, 12, 31])

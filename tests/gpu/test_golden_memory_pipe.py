@@ -10,6 +10,7 @@ from warploom.arch.modifiers import Access, DType, Space
 from warploom.golden_model.memory.cache import L1
 from warploom.golden_model.memory.memory_pipe import MemoryPipe
 from warploom.golden_model.simulate import simulate
+from warploom.golden_model.sm import Sm
 
 CONFIG = SmConfig()
 TRIP = CONFIG.l1_latency + CONFIG.memory_latency
@@ -59,8 +60,52 @@ def test_shared_conflicts(addresses: list[int], passes: int) -> None:
 def test_atomics() -> None:
     delay, counts = _run(Op.ATOM, Space.SHARED, [0] * 5 + [4 * lane for lane in range(1, 28)])
     assert counts["shared_passes"] == 5 and delay == 5 + CONFIG.shared_latency
+    one_bank = [128 * lane for lane in range(32)]
+    assert _run(Op.ATOM, Space.SHARED, [0, *one_bank[:-1]])[1]["shared_passes"] == 2
     delay, counts = _run(Op.ATOM, Space.GLOBAL, [0] * 16 + [512] * 16)
     assert counts["store_transactions"] == 2 and delay == 1 + CONFIG.memory_interval + TRIP
+
+
+def _loads(spaces: list[Space], addresses: list[list[int]], *settings: str, **kind: int) -> dict[str, int]:
+    """Statistics of loads, each after the one before is there; with several warps of the same ones."""
+    code = [instruction for number, space in enumerate(spaces, 1) for instruction in (
+        Instruction(op=Op.LD, dst=number, space=space, access=Access.B32),
+        Instruction(op=Op.IADD, dst=8, src=(number, number, number)))]
+    trace = trace_of(code, **kind)
+    trace.addresses[:] = np.array(addresses, np.uint64)
+    return simulate(_config(*settings), trace).statistics.to_json()
+
+
+def test_lines_are_looked_up_in_the_order_of_their_lowest_lanes() -> None:
+    """The last one stays."""
+    counts = _loads([Space.GLOBAL] * 2, [[128] * 16 + [0] * 16, [0] * 32], "l1_sets=1", "l1_ways=1")
+    assert (counts["l1_misses"], counts["l1_hits"]) == (2, 1)
+
+
+def test_spaces_have_lines_of_their_own() -> None:
+    assert _loads([Space.GLOBAL, Space.CONST, Space.PARAM, Space.LOCAL], [[0] * 32] * 4)["l1_misses"] == 4
+
+
+def test_warps_have_local_lines_of_their_own() -> None:
+    """Of 16 words each: the first one of the second warp is none of the first warp's, in another slot or in the same."""
+    for settings in ((), ("blocks=1",)):
+        for word in range(16):
+            counts = _loads([Space.LOCAL], [[4 * word] * 32, [0] * 32], *settings, warps=2, per_block=1)
+            assert (counts["l1_misses"], counts["l1_hits"], counts["l1_merges"]) == (2, 0, 0)
+
+
+def test_the_upper_word_of_a_result_comes_in_the_next_cycle() -> None:
+    """HIGH is taken in the cycle after its dispatch; its result is in the latch one later, and done in the next."""
+    atomic = Instruction(op=Op.ATOM, dst=2, space=Space.GLOBAL, dst_type=DType.U64)
+    code = [Instruction(op=Op.LATCH, memory=True), atomic, Instruction(op=Op.HIGH, dst=3, memory=True)]
+    sm, sent, done = Sm(CONFIG, trace_of(code)), list[int](), dict[int, int]()
+    sm.step()
+    while not sm.finished:
+        if sm.datapath.dispatch[0] is not None:
+            sent.append(sm.cycle)
+        done |= {flight.static.op: sm.cycle for flight in sm.ending}
+        sm.step()
+    assert len(sent) == 3 and done[Op.HIGH] == sent[2] + 1 + 1 + 1
 
 
 def test_stores_wait_for_the_path() -> None:
