@@ -45,8 +45,8 @@ class Sfu:
         self.queue.append((cycle + self._latency[timing], flight, result))
 
     def settle(self, cycle: int, ready: bool) -> tuple[Result | None, Flight | None]:
-        """Call once in each cycle in which it has instructions. Returns (the result on the port, the instruction that leaves
-        at the end of the cycle, because it has no result or the latch is `ready`)."""
+        """Call once in each cycle in which it has instructions. Returns (the result on the port, the instruction that
+        leaves at the end of the cycle, because it has no result or the latch is `ready`)."""
         earliest, flight, result = self.queue[0]
         if earliest > cycle:
             return None, None

@@ -166,6 +166,36 @@ def test_guard_and_modifiers() -> None:
     assert guarded.full_opcode == "ld.global.nc.L1::no_allocate.L2::128B.v2.f32"
 
 
+@pytest.mark.parametrize("text", ["@!%p1 mov.u32 %r1, %r2;", "@!%p1 mov.v2.u32 {%r1, %r2}, %r3;"])
+def test_a_guard_may_be_negated_in_any_instruction(text: str) -> None:
+    assert instruction(text).guard == Not(Register("%p1"))
+    assert instruction(text.replace("!", "")).guard == Register("%p1")
+
+
+@pytest.mark.parametrize(("text", "kind"), [("0F3F800000", "f32"), ("0f3F800000", "f32"), ("0D3FF0000000000000", "f64"),
+                                            ("0d3FF0000000000000", "f64")])
+def test_bits_of_numbers_in_either_case(text: str, kind: str) -> None:
+    assert instruction(f"mov.b32 %r1, {text};").operands[1] == Immediate(kind, int(text[2:], 16))
+
+
+def test_an_offset_may_stand_inside_and_behind_generic() -> None:
+    _, variable = parse(".global .u32 x[4]; .global .u64 p = generic(x+4)+8;").variables
+    assert variable.pointers == ((0, Symbol("x", 12), True, range(8)),)
+
+
+@pytest.mark.parametrize("directives", [".reqntid 8, 4, 2", ".maxntid 64", ".minnctapersm 2 .reqntid 64, 1"])
+def test_the_threads_of_a_block(directives: str) -> None:
+    (function,) = parse(f".entry k() {directives} {{ ret; }}").functions
+    assert function.max_threads == 64
+
+
+def test_numbers_and_dimensions_at_their_limits() -> None:
+    assert instruction(f"mov.u64 %rd1, {2**64 - 1};").operands[1] == Immediate("int", 2**64 - 1)
+    assert "does not fit 64 bits" in failure(f".entry k() {{ mov.u64 %rd1, {2**64}; }}").message
+    assert parse(f".global .u8 x{'[1]' * 8};").variables
+    assert "too large" in failure(f".global .u8 x{'[1]' * 9};").message
+
+
 @pytest.mark.parametrize(
     ("text", "lists"),
     [

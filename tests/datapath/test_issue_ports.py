@@ -22,6 +22,7 @@ from warploom.arch.layout import (
     resident_warps,
     rows_per_warp,
 )
+from warploom.arch.modifiers import Access, Space
 from warploom.golden_model.front_end.decisions import NO_PORT
 from warploom.golden_model.front_end.issue import Issue
 from warploom.golden_model.front_end.stalls import READY, Stall
@@ -178,3 +179,14 @@ def test_free_collectors_are_taken_in_claim_order() -> None:
         expected = dict(zip([fields["tag"] for fields in taken], free, strict=False))
         several += len(taken) > 1 and sm.inputs.first_port > 0
     assert several
+
+
+def test_each_port_has_an_address_slot_of_its_own() -> None:
+    """Two loads that read no register are taken in one cycle."""
+    config = SmConfig.preset("small").with_settings(["affine=abm", "schedulers=2", "issue_ports=2"])
+    load = Instruction(op=Op.LD, dst=1, space=Space.GLOBAL, access=Access.B32)
+    sm, ready = Sm(config, trace_of([load], warps=2)), []
+    for _ in range(3):
+        sm.step()
+        ready.append((len(sm.issuing), sm.datapath.operands.address_ready))
+    assert ready == [(0, 0b11), (2, 0b11), (2, 0)]  # EXIT issues in the cycle after

@@ -10,7 +10,7 @@ from support.runs import run
 
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
-from warploom.arch.mechanisms import Bypass, Coalescing, Gating
+from warploom.arch.mechanisms import Bypass, Coalescing, Gating, Transient
 from warploom.compiler.writeback_hints import Destination, annotate
 from warploom.evaluation.bypassing import experiment as bypassing
 from warploom.evaluation.bypassing import source_energy
@@ -269,6 +269,8 @@ def test_other_mechanisms_do_not_matter() -> None:
     config = PASCAL.with_settings(["coalescing=on", "alignment=write", "gating=active", "bypass=bow", "entries=5"])
     assert {(c.coalescing, c.gating) for c in bypassing.configurations(config, ()).values()} == {
         (Coalescing.OFF, Gating.OFF)}
+    transient = PASCAL.with_settings(["bypass=bow_hints", "transient=on"])
+    assert {c.transient for c in bypassing.configurations(transient, ()).values()} == {Transient.OFF}
 
 
 def figure(number: str, note: str = "") -> Figure:
@@ -288,6 +290,9 @@ def test_ipc_is_against_the_baseline_of_the_same_sm() -> None:
     assert measured("Fig. 10", faster).average("bow_hints") == 0
     assert measured("Fig. 10, bow_hints", faster).average("5") == pytest.approx(20)
     assert measured("Scarce collectors", faster).average("bow") == pytest.approx(20)
+    slower = {key: run(ALL[key], ipc=0.5) for key in ("scarce_off", "rfc_3_6")}
+    assert measured("Scarce collectors", slower).average("only as many collectors") == pytest.approx(100)
+    assert measured("Fig. 10", slower).average("bow") == 0 and measured("Fig. 10", slower).average("rfc") == -50
 
 
 def test_half_of_the_entries_are_six() -> None:
@@ -331,6 +336,8 @@ def test_what_traces_tell_makes_bars() -> None:
     row, average = bypassing.occupancy({"k": few}, {"average": ("k",)})
     assert row == ("k", 10, 10, 8, 7, 6, 5, 5, pytest.approx(20.0), 24, 28, 24, 32)
     assert average == ("average", *(round(number, 1) for number in row[1:]))
+    both = {**off, "scarce_off": few["off"]}
+    assert bypassing.occupancy({"k": both}, {"average": ("k",)}, "scarce_")[0] == row
 
 
 def test_every_published_bar_is_one_of_ours() -> None:

@@ -4,16 +4,20 @@ import json
 from pathlib import Path
 
 import pytest
+from support.golden_traces import trace_of
+from support.runs import statistics
 from support.work import in_this_process
 
 import warploom
 from warploom import points
 from warploom.arch.config import SmConfig
 from warploom.cli import main
-from warploom.evaluation import simulations
+from warploom.evaluation import sampling, simulations
+from warploom.evaluation.figures import Run
 from warploom.evaluation.sampling import Error, summaries
 from warploom.evaluation.simulations import Case
 from warploom.golden_model.statistics import total
+from warploom.golden_model.values import Values
 from warploom.programs.library import program
 from warploom.verbs import evaluate
 
@@ -48,6 +52,17 @@ def test_the_errors(tmp_path: Path) -> None:
     assert error["accesses"] == pytest.approx(100 * (sample.bank_accesses - whole.bank_accesses) / whole.bank_accesses)
     assert error["share"] == pytest.approx(100 * 4 / 9)  # all of its blocks do the same
     assert [(one["sample"], one["workloads"]) for one in found["summaries"]] == [(4, 2), (8, 2), (16, 1), (32, 1)]
+
+
+def test_a_sample_is_less_than_the_whole() -> None:
+    """Of eight blocks, which are those of the largest launch: whole, and by four of them."""
+    blocks = sampling._counted([trace_of([], warps=warps, per_block=1) for warps in (8, 2)])
+    assert (blocks.most, blocks.shares) == (8, {4: 60, 8: 100, 16: 100, 32: 100})
+    timed = sampling.cases({"bfs": blocks}, "tiny", SMALL)
+    assert [case.blocks for case in timed] == [None, 4]
+    run = Run(SMALL, statistics(ipc=1.0, cycles=10, bank_accesses=4), Values())
+    runs = {"bfs": {sampling.setting(count): run for count in (None, 4, 8)}}
+    assert [error.sample for error in sampling.errors(runs, {"bfs": blocks})] == [4]
 
 
 def test_the_summary() -> None:

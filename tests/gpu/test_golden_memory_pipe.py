@@ -87,7 +87,7 @@ def test_spaces_have_lines_of_their_own() -> None:
 
 
 def test_warps_have_local_lines_of_their_own() -> None:
-    """Of 16 words each: the first one of the second warp is none of the first warp's, in another slot or in the same."""
+    """The first word of the second one is none of the first one's 16, in another slot or in the same."""
     for settings in ((), ("blocks=1",)):
         for word in range(16):
             counts = _loads([Space.LOCAL], [[4 * word] * 32, [0] * 32], *settings, warps=2, per_block=1)
