@@ -11,6 +11,7 @@ from support.runs import run
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.mechanisms import Bypass, Coalescing, Gating, Transient
+from warploom.arch.modifiers import Vote
 from warploom.compiler.writeback_hints import Destination, annotate
 from warploom.evaluation.bypassing import experiment as bypassing
 from warploom.evaluation.bypassing import source_energy
@@ -79,7 +80,20 @@ def test_a_read_makes_no_other_lanes_valid() -> None:
     assert found(code, some).bypassed == windows(2, WINDOWS)
 
 
+def test_what_a_barrier_writes_counts() -> None:
+    assert found([Instruction(op=Op.BARRED, dst=1, vote=Vote.POPC), read(1)]).bypassed == windows(1, WINDOWS)
+
+
+def test_launches_of_a_kernel_add_up() -> None:
+    trace = trace_of([move(0), read(0)])
+    once, twice = reuse(trace), reuse(trace, trace)
+    assert twice.classes == {place: 2 * count for place, count in once.classes.items()} and sum(once.classes.values())
+    assert (twice.reads, twice.writes) == (2, 2)
+
+
 def test_registers_are_those_of_the_kernel_that_accesses_most() -> None:
+    reading, writing = trace_of([read(0)] * 2, registers=32), trace_of([move(0)] * 3, registers=8)
+    assert reuse(reading, writing).registers == 8
     small, large = trace_of([move(0)], registers=32), trace_of([move(0), read(0), read(0)], registers=8)
     assert [reuse(*traces).registers for traces in ((small, large), (large, small))] == [8, 8]
     assert reuse(small, large).reads == 2 and reuse(small, large).writes == 2
