@@ -7,13 +7,13 @@ import pytest
 from support.golden_traces import random_trace, trace_of
 
 from warploom.arch.config import SmConfig
-from warploom.arch.isa import Instruction, Op
-from warploom.arch.modifiers import Access, Space
+from warploom.arch.isa import RZ, Instruction, Op
+from warploom.arch.modifiers import Access, DType, Space
 from warploom.compiler.compile import compile_file
 from warploom.golden_model.functional.executor import Stream
 from warploom.golden_model.gpu.fixed_path import FixedPath
 from warploom.golden_model.gpu.load_store import LoadStore, Wait
-from warploom.golden_model.gpu.packets import Kind
+from warploom.golden_model.gpu.packets import Kind, Request
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.sm import Sm
 from warploom.golden_model.statistics import Statistics, collect
@@ -88,3 +88,24 @@ def test_each_cause_of_waiting_has_its_cycles() -> None:
     while not sm.finished:
         sm.step()
     assert unit.waits == {Wait.MSHR: arrival - 1, Wait.MERGE: 0, Wait.PATH: 10}
+
+
+@pytest.mark.parametrize(("op", "kind"), [(Op.ST, Kind.WRITE), (Op.RED, Kind.ATOMIC)])
+def test_a_request_brings_the_sectors_that_are_touched(op: Op, kind: Kind) -> None:
+    """The second and the fourth of a line; three of the next one, since the lane that has the other one is off."""
+    sent = []
+
+    class Seen(FixedPath):
+        def send(self, cycle: int, kind: Kind, line: int, size: int) -> Request:
+            sent.append((kind, line, size))
+            return super().send(cycle, kind, line, size)
+
+    config = SmConfig()
+    access = {"access": Access.B32} if op is Op.ST else {"dst_type": DType.U32}
+    trace = trace_of([Instruction(op=op, src=(1, RZ, 2), space=Space.GLOBAL, **access)], lanes=[0x7FFF_FFFF])
+    trace.addresses[0] = [*range(32, 64, 4)] + [96] * 8 + [128, 160, 164, 252] * 3 + [128, 160, 252, 192]
+    unit = LoadStore(config, trace.program, Seen(config), lambda cycle, line: None)
+    sm = Sm(config, trace, memory=unit)
+    while not sm.finished:
+        sm.step()
+    assert sent == [(kind, 0, 64), (kind, 1, 96)]
