@@ -17,7 +17,7 @@ from warploom.arch.isa import Instruction, Op
 from warploom.arch.modifiers import Access, Space
 from warploom.compiler.compile import compile_file
 from warploom.compiler.writeback_hints import annotate
-from warploom.evaluation.bypassing.reuse import WINDOWS, reuse
+from warploom.evaluation.traces.reuse import WINDOWS, reuse
 from warploom.golden_model.bypass.lost import LostValue
 from warploom.golden_model.datapath import Datapath
 from warploom.golden_model.functional.executor import execute

@@ -18,7 +18,7 @@ from warploom.arch.layout import address
 from warploom.arch.mechanisms import Alignment, Bypass, Gating, Scheduler
 from warploom.arch.program import Program
 from warploom.compiler.writeback_hints import Destination, annotate, destination
-from warploom.evaluation.bypassing.reuse import WINDOWS, reuse
+from warploom.evaluation.traces.reuse import WINDOWS, reuse
 from warploom.golden_model.activity import LaneMeter
 from warploom.golden_model.arbiter import Arbiter
 from warploom.golden_model.bank import Bank

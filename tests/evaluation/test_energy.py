@@ -31,11 +31,11 @@ from warploom.evaluation.energy.register_file import (
     shares,
 )
 from warploom.evaluation.energy.sensitivity import Headline
-from warploom.evaluation.energy.toggling import Toggling, names
 from warploom.evaluation.gating import experiment as gating
 from warploom.evaluation.gating.energy import WHOLE
 from warploom.evaluation.hardware.overhead import mask_buffer
 from warploom.evaluation.published import published
+from warploom.evaluation.traces.toggling import Toggling, names
 from warploom.synth import cell_energy, liberty
 from warploom.synth.power import mean_energy
 from warploom.synth.sram import VOLTAGE, Macro

@@ -16,11 +16,11 @@ from warploom.evaluation.affine import experiment as affine
 from warploom.evaluation.affine import table
 from warploom.evaluation.affine.bars import BASELINE, FULL, composed, name
 from warploom.evaluation.affine.energy import table_bits
-from warploom.evaluation.affine.structure import Structure, structure, tags
 from warploom.evaluation.charts import COLOURS
 from warploom.evaluation.figures import Figure, Measured, Run
 from warploom.evaluation.hardware import experiment as hardware
 from warploom.evaluation.hardware.overhead import affine_overheads
+from warploom.evaluation.traces.structure import Structure, structure, tags
 
 NARROW = SmConfig.preset("narrow")
 ALL = affine.configurations(NARROW)

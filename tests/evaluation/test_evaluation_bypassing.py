@@ -17,12 +17,12 @@ from warploom.evaluation.bypassing import experiment as bypassing
 from warploom.evaluation.bypassing import source_energy
 from warploom.evaluation.bypassing.bars import name
 from warploom.evaluation.bypassing.events import Events, cache_rows, events
-from warploom.evaluation.bypassing.reuse import WINDOWS, Reuse, most_live, reuse
 from warploom.evaluation.energy.assumptions import FIGURES
 from warploom.evaluation.energy.costs import Costs
 from warploom.evaluation.energy.register_file import register_file
-from warploom.evaluation.energy.toggling import Toggling, names
 from warploom.evaluation.figures import Figure, Measured, Run
+from warploom.evaluation.traces.reuse import WINDOWS, Reuse, most_live, reuse
+from warploom.evaluation.traces.toggling import Toggling, names
 from warploom.synth.sram import Macro
 
 PASCAL = SmConfig.preset("pascal")

@@ -25,11 +25,8 @@ from warploom.arch.gpu import GpuConfig
 from warploom.cli import main
 from warploom.compiler.prepare import prepared
 from warploom.evaluation import sampling, workload_mix
-from warploom.evaluation.affine.structure import structure
-from warploom.evaluation.bypassing.reuse import reuse
 from warploom.evaluation.characterisation import executed
 from warploom.evaluation.coalescing import experiment as coalescing
-from warploom.evaluation.energy.toggling import toggling
 from warploom.evaluation.experiments import EXPERIMENTS
 from warploom.evaluation.fg_simt import experiment as fg_simt
 from warploom.evaluation.figures import Launched, Run
@@ -38,6 +35,9 @@ from warploom.evaluation.placement.runs import COUNTS, INPUTS, PLACES, SPEEDS, s
 from warploom.evaluation.simulations import SIMULATION, cases, simulate_all
 from warploom.evaluation.tfet import bounds as tfet_bounds
 from warploom.evaluation.tfet import sms as tfet_sms
+from warploom.evaluation.traces.reuse import reuse
+from warploom.evaluation.traces.structure import structure
+from warploom.evaluation.traces.toggling import toggling
 from warploom.evaluation.workloads import SEVEN, traces, usual
 from warploom.golden_model.gpu.simulate import simulate_gpu
 from warploom.golden_model.simulate import simulate

@@ -10,7 +10,7 @@ from support.golden_traces import trace_of
 from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.mechanisms import Coalescing, Gating, Layout
-from warploom.evaluation.energy.toggling import Toggling, form, names, toggling
+from warploom.evaluation.traces.toggling import Toggling, form, names, toggling
 from warploom.evaluation.workloads import traces
 from warploom.golden_model.register_file.single import SingleFile
 from warploom.golden_model.simulate import simulate

@@ -9,9 +9,9 @@ from warploom.arch.config import SmConfig
 from warploom.arch.errors import ExecutionError, LaunchError
 from warploom.arch.gpu import GpuConfig
 from warploom.evaluation import simulations, workloads
-from warploom.evaluation.affine.structure import Structure, structure
-from warploom.evaluation.bypassing.reuse import COUNTS, reuse
 from warploom.evaluation.simulations import Case
+from warploom.evaluation.traces.reuse import COUNTS, reuse
+from warploom.evaluation.traces.structure import Structure, structure
 from warploom.evaluation.workloads import chosen, listed, names, remaining, sized, traces, usual
 from warploom.golden_model.gpu.statistics import in_sequence
 from warploom.golden_model.values import Values, values

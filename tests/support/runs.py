@@ -4,8 +4,8 @@ import dataclasses
 from typing import Any
 
 from warploom.arch.config import SmConfig
-from warploom.evaluation.energy.toggling import Toggling, names
 from warploom.evaluation.figures import Run
+from warploom.evaluation.traces.toggling import Toggling, names
 from warploom.golden_model.statistics import Statistics
 from warploom.golden_model.values import Values
 

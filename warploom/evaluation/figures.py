@@ -8,10 +8,10 @@ from typing import Any
 
 from warploom.arch.config import SmConfig
 from warploom.arch.gpu import Machine, sm_of, sms_of
-from warploom.evaluation.affine.structure import Structure
-from warploom.evaluation.bypassing.reuse import Reuse
-from warploom.evaluation.energy.toggling import Toggling
 from warploom.evaluation.published import Published, published
+from warploom.evaluation.traces.reuse import Reuse
+from warploom.evaluation.traces.structure import Structure
+from warploom.evaluation.traces.toggling import Toggling
 from warploom.golden_model.gpu.statistics import GpuStatistics
 from warploom.golden_model.statistics import Statistics
 from warploom.golden_model.values import Values

@@ -13,10 +13,10 @@ from warploom.arch.errors import WarploomError
 from warploom.arch.gpu import GpuConfig, Machine, sm_of
 from warploom.compiler.prepare import prepared
 from warploom.evaluation import cached
-from warploom.evaluation.affine.structure import Structure, structure
-from warploom.evaluation.bypassing.reuse import Reuse, reuse
-from warploom.evaluation.energy.toggling import Toggling, toggling
 from warploom.evaluation.figures import Launched, Run, Runs
+from warploom.evaluation.traces.reuse import Reuse, reuse
+from warploom.evaluation.traces.structure import Structure, structure
+from warploom.evaluation.traces.toggling import Toggling, toggling
 from warploom.evaluation.workloads import sized, traces
 from warploom.golden_model.gpu.simulate import simulate_gpu
 from warploom.golden_model.gpu.statistics import GpuStatistics, in_sequence
@@ -27,8 +27,8 @@ from warploom.golden_model.statistics import Statistics, scaled, total
 from warploom.golden_model.trace import Trace
 from warploom.golden_model.values import Values, values
 
-SOURCES = (*cached.SOURCES, "warploom/evaluation/simulations.py", "warploom/evaluation/bypassing/reuse.py",
-           "warploom/evaluation/affine/structure.py", "warploom/evaluation/energy/toggling.py")
+SOURCES = (*cached.SOURCES, "warploom/evaluation/simulations.py", "warploom/evaluation/traces/reuse.py",
+           "warploom/evaluation/traces/structure.py", "warploom/evaluation/traces/toggling.py")
 """The inputs of a result, beside its configuration."""
 
 

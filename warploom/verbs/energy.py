@@ -8,9 +8,9 @@ from warploom import report
 from warploom.arch.config import SmConfig
 from warploom.evaluation.energy import register_file
 from warploom.evaluation.energy.costs import Spent
-from warploom.evaluation.energy.toggling import Wires
 from warploom.evaluation.figures import Run
 from warploom.evaluation.metrics import share
+from warploom.evaluation.traces.toggling import Wires
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.statistics import Statistics, total
 from warploom.golden_model.trace import Traced

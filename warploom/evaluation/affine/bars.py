@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from warploom.arch.compact import Tag
 from warploom.arch.config import LANES
 from warploom.arch.mechanisms import Affine
-from warploom.evaluation.affine.structure import Structure
 from warploom.evaluation.figures import Compare, Figure, Run, Runs, against, of_statistics
 from warploom.evaluation.metrics import ipc_gained, share
+from warploom.evaluation.traces.structure import Structure
 
 FAST, SLOW = "fast", "slow"
 """Front ends: clocked like the datapath, or half as fast."""

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from warploom.arch.mechanisms import Bypass
-from warploom.evaluation.bypassing.reuse import SOURCE_WINDOW, WINDOWS
 from warploom.evaluation.figures import Compare, Figure, Run, Runs, against
 from warploom.evaluation.metrics import saved, share
+from warploom.evaluation.traces.reuse import SOURCE_WINDOW, WINDOWS
 from warploom.golden_model.times import KINDS
 
 BASELINE = "off"

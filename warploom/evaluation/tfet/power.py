@@ -20,10 +20,10 @@ from warploom.arch.fields import index_bits, pack, width
 from warploom.arch.interfaces import TAG_BITS, WARP_BITS, address_fields, issue_fields
 from warploom.arch.layout import powered_rows
 from warploom.evaluation.energy.register_file import register_file
-from warploom.evaluation.energy.toggling import toggling
 from warploom.evaluation.figures import Run
 from warploom.evaluation.metrics import share
 from warploom.evaluation.simulations import annotated
+from warploom.evaluation.traces.toggling import toggling
 from warploom.evaluation.workloads import traces
 from warploom.golden_model.operands.collector import SLOTS
 from warploom.golden_model.sm import Sm
