@@ -183,10 +183,12 @@ def test_an_offset_may_stand_inside_and_behind_generic() -> None:
     assert variable.pointers == ((0, Symbol("x", 12), True, range(8)),)
 
 
-@pytest.mark.parametrize("directives", [".reqntid 8, 4, 2", ".maxntid 64", ".minnctapersm 2 .reqntid 64, 1"])
-def test_the_threads_of_a_block(directives: str) -> None:
+@pytest.mark.parametrize(("directives", "threads", "block"), [
+    (".reqntid 8, 4, 2", 0, (8, 4, 2)), (".maxntid 8, 4", 32, ()),
+    (".minnctapersm 2 .maxntid 96 .reqntid 64, 1", 96, (64, 1, 1))])
+def test_the_threads_of_a_block(directives: str, threads: int, block: tuple[int, ...]) -> None:
     (function,) = parse(f".entry k() {directives} {{ ret; }}").functions
-    assert function.max_threads == 64
+    assert (function.max_threads, function.block) == (threads, block)
 
 
 def test_numbers_and_dimensions_at_their_limits() -> None:
