@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from filelock import FileLock
+from support import small_launches
 
 from warploom.arch import errors
 from warploom.arch.config import SmConfig
@@ -32,16 +33,7 @@ ret;
 LINE = PTX[: PTX.index("BODY")].count("\n") + 1
 """The line of a body's first statement."""
 
-LAUNCH = """\
-ptx = "k.ptx"
-grid = 1
-block = 64
-[[arguments]]
-name = "a"
-dtype = "uint32"
-shape = 64
-generator = { kind = "zeros" }
-out = true
+LAUNCH = small_launches.LAUNCH + """\
 [[arguments]]
 type = "u32"
 value = 4
