@@ -20,7 +20,12 @@ from warploom.evaluation.energy import sensitivity
 from warploom.evaluation.energy.assumptions import ASSUMED, FIGURES, Assumptions
 from warploom.evaluation.energy.costs import Costs, collector_words
 from warploom.evaluation.energy.named_registers import NamedRegisters, named_registers
-from warploom.evaluation.energy.register_file import (
+from warploom.evaluation.energy.sensitivity import Headline
+from warploom.evaluation.gating import experiment as gating
+from warploom.evaluation.gating.energy import WHOLE
+from warploom.evaluation.hardware.overhead import mask_buffer
+from warploom.evaluation.published import published
+from warploom.evaluation.register_file_energy import (
     gpu_saved,
     gpu_saved_by_affine,
     gpu_saved_by_time,
@@ -30,11 +35,6 @@ from warploom.evaluation.energy.register_file import (
     register_file_saved,
     shares,
 )
-from warploom.evaluation.energy.sensitivity import Headline
-from warploom.evaluation.gating import experiment as gating
-from warploom.evaluation.gating.energy import WHOLE
-from warploom.evaluation.hardware.overhead import mask_buffer
-from warploom.evaluation.published import published
 from warploom.evaluation.traces.toggling import Toggling, names
 from warploom.synth import cell_energy, liberty
 from warploom.synth.power import mean_energy

@@ -7,7 +7,7 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.cli import main
-from warploom.evaluation.energy.register_file import register_file
+from warploom.evaluation.register_file_energy import register_file
 from warploom.evaluation.simulations import Case, results
 
 SETTINGS = {

@@ -19,8 +19,8 @@ from warploom.evaluation.bypassing.bars import name
 from warploom.evaluation.bypassing.events import Events, cache_rows, events
 from warploom.evaluation.energy.assumptions import FIGURES
 from warploom.evaluation.energy.costs import Costs
-from warploom.evaluation.energy.register_file import register_file
 from warploom.evaluation.figures import Figure, Measured, Run
+from warploom.evaluation.register_file_energy import register_file
 from warploom.evaluation.traces.reuse import WINDOWS, Reuse, most_live, reuse
 from warploom.evaluation.traces.toggling import Toggling, names
 from warploom.synth.sram import Macro

@@ -12,9 +12,9 @@ from warploom.arch.mechanisms import STRONGEST
 from warploom.cli import main
 from warploom.evaluation import combination
 from warploom.evaluation.combination import NONE, configurations, members, rows
-from warploom.evaluation.energy.register_file import register_file
 from warploom.evaluation.figures import Run
 from warploom.evaluation.hardware.storage import storage
+from warploom.evaluation.register_file_energy import register_file
 from warploom.evaluation.workloads import traces
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.values import Values

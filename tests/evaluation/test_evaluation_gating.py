@@ -12,11 +12,11 @@ from warploom.arch.mechanisms import Alignment, Coalescing, Gating
 from warploom.arch.program import Program
 from warploom.evaluation.energy.assumptions import FIGURES
 from warploom.evaluation.energy.costs import Costs
-from warploom.evaluation.energy.register_file import macros_saved, register_file, register_file_saved
 from warploom.evaluation.gating import experiment as gating
 from warploom.evaluation.gating import lanes as gating_lanes
 from warploom.evaluation.gating.energy import APART, PARTS, REPEATED, SHARED, WHOLE
 from warploom.evaluation.hardware.overhead import gating_overheads, zero_buffer
+from warploom.evaluation.register_file_energy import macros_saved, register_file, register_file_saved
 from warploom.golden_model.trace import NONE, Trace, WarpTrace
 from warploom.golden_model.values import Values, values
 from warploom.synth.sram import Macro

@@ -8,8 +8,8 @@ import pytest
 from warploom.arch.gpu import GpuConfig
 from warploom.evaluation.energy.assumptions import ASSUMED
 from warploom.evaluation.energy.costs import Costs
-from warploom.evaluation.energy.register_file import register_file
 from warploom.evaluation.figures import Launched, Run
+from warploom.evaluation.register_file_energy import register_file
 from warploom.evaluation.simulations import Case, _decode, _run
 from warploom.evaluation.tfet import experiment as tfet
 from warploom.evaluation.tfet.energy import dynamic_saved, energy, energy_saved, leakage_saved, tfet_share

@@ -15,9 +15,9 @@ from typing import Any
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError
 from warploom.arch.mechanisms import STRONGEST
-from warploom.evaluation.energy.register_file import register_file
 from warploom.evaluation.figures import Run, Runs
 from warploom.evaluation.hardware.storage import storage
+from warploom.evaluation.register_file_energy import register_file
 
 NONE = "none"
 """The combination without any."""

@@ -14,9 +14,9 @@ import numpy as np
 from warploom.arch.errors import ConfigError
 from warploom.arch.gpu import Machine, sm_of, sms_of
 from warploom.arch.settings import parsed
-from warploom.evaluation.energy.register_file import register_file
 from warploom.evaluation.figures import Run
 from warploom.evaluation.hardware.storage import storage
+from warploom.evaluation.register_file_energy import register_file
 from warploom.synth.compare import logic_um2
 from warploom.synth.report import Row
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from warploom import report
 from warploom.arch.config import SmConfig
-from warploom.evaluation.energy import register_file
+from warploom.evaluation import register_file_energy
 from warploom.evaluation.energy.costs import Spent
 from warploom.evaluation.figures import Run
 from warploom.evaluation.metrics import share
@@ -30,7 +30,7 @@ def main(options: argparse.Namespace) -> Body:
     with report.working("timing"):
         statistics = total(launches(options, config, timing))
     run = Run(config, statistics, Values(), toggling=wires.toggling)
-    spent = [one for one in register_file.spent(run) if one.energy]
+    spent = [one for one in register_file_energy.spent(run) if one.energy]
     body = {
         "configuration": dataclasses.asdict(config), "kernel": statistics.kernel, "cycles": statistics.cycles,
         "warp_instructions": statistics.warp_instructions, "toggling": run.toggling.share(config),

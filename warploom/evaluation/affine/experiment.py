@@ -33,9 +33,9 @@ from warploom.evaluation.affine.bars import (
 )
 from warploom.evaluation.affine.energy import execution_saved
 from warploom.evaluation.affine.table import table_1
-from warploom.evaluation.energy.register_file import gpu_saved_by_affine, register_file_saved
 from warploom.evaluation.energy.sensitivity import Headline
 from warploom.evaluation.figures import Compare, Figure, against, of_statistics
+from warploom.evaluation.register_file_energy import gpu_saved_by_affine, register_file_saved
 
 PARTS = (Affine.A, Affine.AB)
 """Settings that are timed alone, on each of `PART_LANES` lanes."""

@@ -33,9 +33,9 @@ from warploom.evaluation.bypassing.bars import (
     sources,
     unneeded,
 )
-from warploom.evaluation.energy.register_file import register_file_saved
 from warploom.evaluation.energy.sensitivity import Headline
 from warploom.evaluation.figures import Figure, Groups, Runs, averages, of_statistics
+from warploom.evaluation.register_file_energy import register_file_saved
 from warploom.evaluation.traces.reuse import SOURCE_WINDOW, WINDOWS
 
 BY_WINDOW = {Bypass.BOW: (2, 3, 7), Bypass.BOW_HINTS: tuple(WINDOWS)}

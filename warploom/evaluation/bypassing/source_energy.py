@@ -3,7 +3,7 @@
 *Events* are words of a warp register (`events.py`). A bank access has the energy of the table, 28 nm; the
 overhead is each word written to or read from a bypassing collector, and each word that crosses the added network
 (results to collectors, evictions to banks); or each access to the register file cache. The baseline's collectors are
-free. The account by our own rules is in `energy/register_file.py`.
+free. The account by our own rules is in `register_file_energy.py`.
 
 **Rescaling.** Table IV's bank has 64 KB, those of section II have 8 KB. Energy is proportional to the square root of
 the capacity (length of word and bit lines), as in `warploom.synth.sram`. The two arrays of Table IV, both 128 B wide,
@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from warploom.arch.config import LANES, SmConfig
 from warploom.evaluation.bypassing.events import cache_rows, events
 from warploom.evaluation.energy.assumptions import FIGURES
-from warploom.evaluation.energy.register_file import register_file_saved
 from warploom.evaluation.figures import Compare, Run
 from warploom.evaluation.metrics import saved, share
+from warploom.evaluation.register_file_energy import register_file_saved
 from warploom.synth.sram import FIGURES as SRAM
 
 WORD_BYTES = LANES * 4

@@ -20,14 +20,14 @@ from warploom.evaluation.coalescing.bars import (
     unused,
     used,
 )
-from warploom.evaluation.energy.register_file import (
+from warploom.evaluation.energy.sensitivity import Headline
+from warploom.evaluation.figures import Compare, Figure, of_statistics
+from warploom.evaluation.register_file_energy import (
     gpu_saved,
     gpu_saved_by_time,
     gpu_saved_by_work,
     register_file_saved,
 )
-from warploom.evaluation.energy.sensitivity import Headline
-from warploom.evaluation.figures import Compare, Figure, of_statistics
 
 BYTES = (4, 3, 2, 1)
 SOURCES = (1, 2, 3)

@@ -1,1 +1,1 @@
-"""The energy of the register file: its rules, figures and assumptions (docs/energy.md)."""
+"""What an event of the register file costs: rules, figures and assumptions (docs/energy.md)."""

@@ -10,7 +10,6 @@ from functools import partial
 from warploom.arch.config import SmConfig
 from warploom.arch.mechanisms import Alignment, Coalescing, Gating
 from warploom.evaluation import metrics
-from warploom.evaluation.energy.register_file import macros_saved, register_file_saved
 from warploom.evaluation.energy.sensitivity import Headline
 from warploom.evaluation.figures import Compare, Figure, of_statistics
 from warploom.evaluation.gating import lanes
@@ -27,6 +26,7 @@ from warploom.evaluation.gating.bars import (
     threads,
 )
 from warploom.evaluation.gating.energy import APART, PARTS, REPEATED, SHARED, WHOLE, Organisation
+from warploom.evaluation.register_file_energy import macros_saved, register_file_saved
 
 COMPOSED = "fermi"
 """The preset on which gating is combined with coalescing."""

@@ -7,10 +7,10 @@ shares are those of our integer lane (`energy.toml`); lanes for floats are large
 
 from warploom.arch.mechanisms import Gating
 from warploom.evaluation.energy.assumptions import ASSUMED, FIGURES, Assumptions
-from warploom.evaluation.energy.register_file import register_file, register_file_saved
 from warploom.evaluation.figures import Run
 from warploom.evaluation.gating.energy import PARTS, SHARED, Organisation
 from warploom.evaluation.metrics import saved, share
+from warploom.evaluation.register_file_energy import register_file, register_file_saved
 
 
 def inactive(run: Run) -> float:

@@ -6,7 +6,7 @@ The source gives no energy of an access or a bank, and its tool is not at hand. 
   feature sizes, and to the supply of CMOS by the square of voltages;
 - a bank is the source's eight arrays of 128 bits. An access of a TFET row takes less than one of a CMOS row
   (`renaming.py`);
-- crossbar, collectors and wires are those of `energy/register_file.py`, in CMOS, like what gating and coalescing save
+- crossbar, collectors and wires are those of `register_file_energy.py`, in CMOS, like what gating and coalescing save
   in an access and what mechanisms add, among them the renaming stage;
 - the leakage of CMOS SRAM is the published one, in proportion to bits and to the supply. TFET at its supply leaks
   less than CMOS at the same one by a factor, which is an assumption. Collectors, table and lists leak as SRAM of
@@ -25,11 +25,11 @@ from warploom.arch.layout import powered_rows, rows_per_warp
 from warploom.arch.mechanisms import Layout
 from warploom.evaluation.energy.assumptions import ASSUMED, FIGURES, Assumptions
 from warploom.evaluation.energy.costs import Costs, by_part, collector_words
-from warploom.evaluation.energy.register_file import register_file
 from warploom.evaluation.figures import Run
 from warploom.evaluation.gating.energy import SHARED, accesses
 from warploom.evaluation.hardware.overhead import renamed_rows
 from warploom.evaluation.metrics import saved, share
+from warploom.evaluation.register_file_energy import register_file
 from warploom.evaluation.tfet import renaming
 from warploom.evaluation.tfet.renaming import SUPPLIES, TFET_ACCESS
 from warploom.synth.sram import FIGURES as SRAM

@@ -2,7 +2,7 @@
 
 The stage's netlist is simulated gate by gate with the inputs that the golden SM gives its stage in the first cycles of
 each kernel, all kernels side by side; its outputs are compared with the model's in every cycle. The register file takes
-what its events in the same cycles cost (`energy/register_file.py`), and the leakage of its banks. Both are at 45 nm and
+what its events in the same cycles cost (`register_file_energy.py`), and the leakage of its banks. Both are at 45 nm and
 1.1 V, but for leakage of SRAM, which is the published one of 28 nm and 0.96 V, of banks and stage alike.
 """
 
@@ -19,9 +19,9 @@ from warploom.arch.errors import ToolError
 from warploom.arch.fields import index_bits, pack, width
 from warploom.arch.interfaces import TAG_BITS, WARP_BITS, address_fields, issue_fields
 from warploom.arch.layout import powered_rows
-from warploom.evaluation.energy.register_file import register_file
 from warploom.evaluation.figures import Run
 from warploom.evaluation.metrics import share
+from warploom.evaluation.register_file_energy import register_file
 from warploom.evaluation.simulations import annotated
 from warploom.evaluation.traces.toggling import toggling
 from warploom.evaluation.workloads import traces

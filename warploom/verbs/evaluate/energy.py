@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from warploom import report
-from warploom.evaluation.energy import register_file, sensitivity
+from warploom.evaluation import register_file_energy
+from warploom.evaluation.energy import sensitivity
 from warploom.evaluation.energy.sensitivity import Headline
 from warploom.evaluation.figures import Runs
 from warploom.evaluation.study import Study
@@ -26,9 +27,9 @@ def energy(study: Study, headlines: Sequence[Headline], settings: Mapping[str, s
 
 def by_part(group: str, runs: Mapping[str, Runs], settings: Mapping[str, str]) -> Body:
     """The energy of the register file by part, under settings, each with its baseline."""
-    parts = register_file.shares(runs, settings)
+    parts = register_file_energy.shares(runs, settings)
     report.table(f"Dynamic energy of the register file by part, % of the baseline's, {group}",
-                 ("setting", *register_file.PARTS, "total"),
-                 [(part["setting"], *(round(part[name], 1) for name in (*register_file.PARTS, "total")))
+                 ("setting", *register_file_energy.PARTS, "total"),
+                 [(part["setting"], *(round(part[name], 1) for name in (*register_file_energy.PARTS, "total")))
                   for part in parts])
     return {"energy": parts}

@@ -1,4 +1,4 @@
-"""Dynamic energy of the register file in a run: its counted events, at the costs of `costs.py`.
+"""Dynamic energy of the register file in a run: its counted events, at the costs of `energy/costs.py`.
 
 - *macros*: accesses to sub-banks. A column, 4 B wide, is an eighth of one; `Organisation` says how columns save. Those
   of TFET rows take less;
