@@ -233,13 +233,13 @@ class Steps:
 
     def _trap(self, pc: int, i: Instruction) -> Step:
         executing = self._executing(i)
+        what = self._program.stops[i.imm - 1] if i.imm else "trap: the kernel stops itself"
 
         def step(group: Group) -> None:
             lanes = executing(group)
             first = 0 if lanes is None else int(lanes.argmax())
             if lanes is None or lanes.flat[first]:
-                raise thread_error(self._program, self._launch, pc, group, position=first,
-                                   what="trap: the kernel stops itself")
+                raise thread_error(self._program, self._launch, pc, group, position=first, what=what)
 
         return step
 

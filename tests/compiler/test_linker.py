@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from warploom.arch.errors import PtxError
 from warploom.arch.launch import Buffer, Launch, Scalar
-from warploom.arch.memory_map import CONSOLE_ASSERT, CONSOLE_PRINT, CONST_WINDOW, GLOBALS_BASE
+from warploom.arch.memory_map import CONSOLE_ASSERT, CONSOLE_PRINT, CONST_WINDOW, FUNCTIONS_BASE, GLOBALS_BASE
 from warploom.compiler import ptx
 from warploom.compiler.linker import link
 from warploom.compiler.parser import parse
@@ -109,10 +109,10 @@ def test_only_used_registers_are_listed() -> None:
         ("L: bra L, L;", 4, "bra: takes 1 operand, 2 given"),
         ("bra %r1;", 5, "a branch needs a label, and '%r1' is a register"),
         ("L: mov.b32 %r1, L;", 17, "label 'L' cannot be an operand of 'mov.b32'"),
-        ("mov.b64 %rd1, f;", 15, "function pointers are not supported, and this one points to 'f'"),
+        ("mov.b64 %rd1, f+8;", 15, "the address of a function cannot have an offset"),
         ("call lop;", 6, "function 'lop' is not declared; nearest: loop"),
         ("call f;", 6, "function 'f' is not defined in this file"),
-        ("call %rd1;", 6, "indirect calls (function pointers, virtual functions) are not supported"),
+        ("call %rd1;", 1, "a call through a pointer ends in the name of a .callprototype, of .calltargets or"),
         ("call malloc;", 6, "'malloc' is not supported: there is no device heap"),
         ("call cudaCGSynchronize;", 6, "'cudaCGSynchronize' is not supported: there is no device runtime, so a kernel"),
         ("call deep, (lookup0);", 1, "a call can only pass .param variables of its function, registers and constants;"),
@@ -435,18 +435,18 @@ def test_module_memory_holds_every_variable_in_order() -> None:
     for body in ("ret;", "mov.b64 %rd1, unused; mov.b64 %rd1, a; ret;"):
         linked = kernel(body, before)
         assert linked.base == base | {"c": 0, "d": 8}
-        addresses = np.array([CONST_WINDOW + 2, GLOBALS_BASE, 0, 4], "u8").tobytes()
+        addresses = np.array([CONST_WINDOW + 2, GLOBALS_BASE, FUNCTIONS_BASE, 4], "u8").tobytes()
         assert linked.globals == bytes([1, 2, 3, 4, 5, 0, 0, 0]) + addresses + bytes(4)
         assert linked.constants == np.array([7, 8, 9, 0, 10, 0, 0, 0], "u2").tobytes()
 
 
 def test_initialisers_of_static_variables_of_a_kernel() -> None:
-    """They may name functions, whose pointers are 0, and variables that nothing else names."""
+    """They may name functions, and variables that nothing else names."""
     before = ".func f() { ret; } .global .b64 a; .global .b64 b[2];"
     body = ".global .b64 s; .global .u64 p[3] = {f, b + 8, s}; ld.global.u64 %rd1, [p]; ret;"
     linked = kernel(body, before)
     b, s, p = (linked.base[name] for name in ("b", "s@k", "p@k"))
-    assert np.frombuffer(linked.globals, "u8")[(p - GLOBALS_BASE) // 8 :][:3].tolist() == [0, b + 8, s]
+    assert np.frombuffer(linked.globals, "u8")[(p - GLOBALS_BASE) // 8 :][:3].tolist() == [FUNCTIONS_BASE, b + 8, s]
 
 
 def test_generic_is_also_a_name() -> None:

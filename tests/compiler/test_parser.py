@@ -204,13 +204,28 @@ def test_numbers_and_dimensions_at_their_limits() -> None:
         ("call f;", ((), ())),
         ("call.uni f, (a, b);", ((), (Symbol("a"), Symbol("b")))),
         ("call.uni (r), f;", ((Symbol("r"),), ())),
-        ("call (r), f, (a), prototype_0;", ((Symbol("r"),), (Symbol("a"),))),
         ("call.uni (r), f, ();", ((Symbol("r"),), ())),
     ],
 )
 def test_calls(text: str, lists: tuple) -> None:
     call = instruction(text)
     assert (call.opcode, call.operands, call.lists) == ("call", (Symbol("f"),), lists)
+
+
+def test_calls_through_pointers() -> None:
+    call = instruction("call (r), %rd1, (a), prototype_0;")
+    assert call.operands == (Symbol("%rd1"), Symbol("prototype_0"))
+    assert call.lists == ((Symbol("r"),), (Symbol("a"),))
+    assert instruction("call %rd1, list;").operands == (Symbol("%rd1"), Symbol("list"))
+    text = """.entry k() {
+    P : .callprototype (.param .b32 _) _ (.param .align 8 .b8 _[16], .param .f64 x) .noreturn;
+    Q: .callprototype _; T: .calltargets f, // a comment
+        g; }"""
+    typed, bare, targets = parse(text).functions[0].body.body
+    assert ([v.size for v in typed.returns], [v.size for v in typed.parameters]) == ([4], [16, 8])
+    assert (typed.name, typed.line, typed.functions) == ("P", 2, ())
+    assert (bare.returns, bare.parameters) == ((), ())
+    assert (targets.name, targets.line, targets.functions) == ("T", 3, ("f", "g"))
 
 
 def test_debug_build_parses() -> None:

@@ -12,8 +12,8 @@ from warploom.compiler.ir import Function, Half, Imm, Label, Node, Param, Regist
 
 def empty_function(local_bytes: int = 0) -> Function:
     """A function without a body, of an empty kernel."""
-    kernel = ptx.Kernel(name="k", file="k.ptx", line=1, registers={}, parameters=(), variables={}, base={}, body=[],
-                        local_bytes=local_bytes)
+    kernel = ptx.Kernel(name="k", file="k.ptx", line=1, registers={}, parameters=(), variables={}, functions={},
+                        base={}, body=[], local_bytes=local_bytes)
     return Function(kernel=kernel, parameters=())
 
 

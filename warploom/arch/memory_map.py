@@ -25,6 +25,11 @@ CONSOLE_ASSERT = CONSOLE_PRINT + 4
 """Where a thread stores that of a failed assertion, which ends the kernel: {text, file, function: 64-bit generic
 addresses; line: 32 bits}."""
 
+FUNCTIONS_BASE = 0x0000_0000_0400_0000
+FUNCTION_BYTES = 16
+"""The address of the first function, and the distance of the next one: there is no memory. C++ keeps the lowest bit of
+a pointer to a member function for itself."""
+
 GLOBALS_BASE = 0x0000_0000_1000_0000
 """Start of the module's `.global` variables."""
 

@@ -61,6 +61,7 @@ class Program:
     `alignments` are (instruction, bytes) of loads and stores that are the first part of a larger access, of 64 bits
     or a vector: the alignment of its address, which execution checks. Others are fewer bytes than the instruction
     accesses, which are all that has to lie in memory: a 16-bit atomic accesses the word around its operand.
+    `stops` are the messages of TRAPs, whose `imm` is 1 for the first; that of 0 stands for itself.
     `last_reads` are, for renaming, the slots of each instruction that read a register for the last time: a mask.
     """
 
@@ -82,6 +83,7 @@ class Program:
     alignments: tuple[tuple[int, int], ...] = ()
     order_hints: tuple[tuple[int, int], ...] = ()
     last_reads: tuple[int, ...] = ()
+    stops: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         assert len(self.lines) == len(self.instructions)

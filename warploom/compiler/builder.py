@@ -117,14 +117,25 @@ class Builder(Transformer[Token, Parts]):
         return ptx.Instruction(opcode, tuple(modifiers), operands, guard, token.line, token.column)
 
     def call(self, parts: Parts) -> ptx.Instruction:
-        guard, token, returns, callee, arguments, _prototype = parts
+        guard, token, returns, callee, arguments, choice = parts
         modifiers = tuple(token.split(".")[1:])
+        operands = (callee, ptx.Symbol(choice)) if choice else (callee,)
         lists = (returns or (), arguments or ())
-        return ptx.Instruction("call", modifiers, (callee,), guard, token.line, token.column, lists)
+        return ptx.Instruction("call", modifiers, operands, guard, token.line, token.column, lists)
 
-    def label(self, parts: Parts) -> ptx.Label:
-        token, targets = parts
-        return ptx.Label(token[:-1].rstrip(), token.line, targets or ())
+    def label(self, parts: Parts) -> ptx.Label | ptx.Choice:
+        token, more = parts
+        name = token[:-1].rstrip()
+        if isinstance(more, ptx.Choice):
+            return replace(more, name=name, line=token.line)
+        return ptx.Label(name, token.line, more or ())
+
+    def call_targets(self, parts: Parts) -> ptx.Choice:
+        return ptx.Choice(functions=tuple(parts))
+
+    def prototype(self, parts: Parts) -> ptx.Choice:
+        returns, _name, parameters, _directives = parts
+        return ptx.Choice(returns=returns, parameters=parameters)
 
     def registers(self, parts: Parts) -> ptx.Registers:
         type_, *names = parts

@@ -9,6 +9,7 @@ from warploom.compiler.parser import skipped
 _LANDMARK = re.compile(r"\.(?P<kind>entry|func)\b\s*(?:\([^)]*\))?\s*(?P<name>[\w$%]*)|(?P<mark>[{};])")
 _ALIAS = re.compile(r"\.alias\s+([\w$%]+)\s*,\s*([\w$%]+)")
 _WORD = re.compile(r"[\w$%]+")
+_POINTER_CALL = re.compile(r"\bcall(\.\w+)*\s+(\([^)]*\)\s*,\s*)?[\w$%]+\s*(,\s*\([^)]*\)\s*)?,\s*[\w$%]+\s*;")
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ def excerpt(text: str, entry: str | None) -> str:
 
     Those become empty; the line and column of all else are unchanged. A function counts as called if its name is
     anywhere in the body of another called function. A text whose braces do not match is returned unchanged, and a
-    function without a name keeps its body: the parser reports the error.
+    function without a name keeps its body: the parser reports the error. A call through a pointer may lead to any
+    function, and another kernel may have stored the pointer: then the text is returned unchanged, too.
     """
     plain = skipped().sub(lambda found: " " * len(found[0]), text)
     definitions = list(_definitions(plain))
@@ -36,6 +38,9 @@ def excerpt(text: str, entry: str | None) -> str:
     entries = [definition.name for definition in definitions if definition.is_entry]
     roots = entries if len(entries) == 1 and entry is None else [entry]
     needed = _called(plain, definitions, {root for root in roots if root})
+    called = (definition for definition in definitions if definition.name in needed)
+    if any(_POINTER_CALL.search(plain, definition.start, definition.end) for definition in called):
+        return text
     pieces, done = [], 0
     for definition in definitions:
         if definition.name and definition.name not in needed:

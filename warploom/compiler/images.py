@@ -1,6 +1,7 @@
 """Addresses of variables in their spaces, and contents of module memory when a kernel starts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from warploom.arch.errors import PtxError
 from warploom.arch.memory_map import CONST_WINDOW, GLOBALS_BASE, WINDOW_BYTES
@@ -19,13 +20,13 @@ LIMITS = {"local": 1 << 19}
 """Sizes of spaces that are smaller than their window: CUDA gives a thread 512 KiB of local memory."""
 
 
-def lay_out(kernel: Kernel, module_variables: Iterable[Variable], functions: Iterable[str]) -> None:
+def lay_out(kernel: Kernel, module_variables: Iterable[Variable]) -> None:
     """Give every variable of the kernel its `base`, and fill in sizes and images.
 
     Module memory holds all of the module's variables in order of declaration, whether this entry uses them or not, so
     that addresses are the same for every entry of a file. Dynamic shared arrays all start where static shared memory
-    ends, its size being rounded up to their alignment. A pointer to one of `functions` is 0: calls through it are
-    refused elsewhere. Raises `PtxError` (without a file) for variables that do not fit and unresolved pointers.
+    ends, its size being rounded up to their alignment. Raises `PtxError` (without a file) for variables that do not fit
+    and unresolved pointers.
     """
     by_space: dict[str, dict[str, Variable]] = {space: {} for space in ("global", "const", "shared", "local")}
     dynamic: dict[str, Variable] = {}
@@ -43,8 +44,8 @@ def lay_out(kernel: Kernel, module_variables: Iterable[Variable], functions: Ite
     kernel.shared_bytes = -(-end["shared"] // alignment) * alignment
     kernel.base.update(dict.fromkeys(dynamic, kernel.shared_bytes))
     kernel.local_bytes = end["local"]
-    kernel.globals = _image(kernel, by_space["global"], GLOBALS_BASE, end["global"], set(functions))
-    kernel.constants = _image(kernel, by_space["const"], 0, end["const"], set(functions))
+    kernel.globals = _image(kernel, by_space["global"], GLOBALS_BASE, end["global"])
+    kernel.constants = _image(kernel, by_space["const"], 0, end["const"])
     kernel.module = _module(kernel, by_space["global"] | by_space["const"])
 
 
@@ -71,22 +72,35 @@ def _place(kernel: Kernel, variables: dict[str, Variable], start: int) -> int:
     return -(-end // WORD_BYTES) * WORD_BYTES
 
 
-def _image(kernel: Kernel, variables: dict[str, Variable], start: int, end: int, functions: set[str]) -> bytes:
+def _image(kernel: Kernel, variables: dict[str, Variable], start: int, end: int) -> bytes:
     """The bytes of one space from `start` to `end`."""
     if end - start > MAX_IMAGE_BYTES:
         raise PtxError(f"the module's variables take {end - start} bytes, and {MAX_IMAGE_BYTES} is the limit")
     image = bytearray(end - start)
-    for name, variable in variables.items():
-        offset = kernel.base[name] - start
+    for name, given in variables.items():
+        offset, variable = kernel.base[name] - start, with_functions(given, kernel.functions)
         image[offset : offset + len(variable.initial)] = variable.initial
         for position, symbol, generic, part in variable.pointers:
             target = kernel.variables.get(symbol.name)
-            if target and target.space in MODULE_SPACES:
-                window = CONST_WINDOW if generic and target.space == "const" else 0
-                address = window + kernel.base[symbol.name] + symbol.offset
-                whole = (address % (1 << 64)).to_bytes(POINTER_BYTES, "little")
-                image[offset + position : offset + position + len(part)] = whole[part.start : part.stop]
-            elif symbol.name not in functions:
+            if not target or target.space not in MODULE_SPACES:
                 message = f"the initialiser of '{variable.name}' refers to '{symbol.name}', which is not defined here"
                 raise PtxError(message, line=variable.line)
+            window = CONST_WINDOW if generic and target.space == "const" else 0
+            _point(image, offset + position, part, window + kernel.base[symbol.name] + symbol.offset)
     return bytes(image)
+
+
+def with_functions(variable: Variable, functions: Mapping[str, int]) -> Variable:
+    """A variable whose initialiser has the addresses of functions."""
+    image = bytearray(variable.initial)
+    for position, symbol, _, part in variable.pointers:
+        if symbol.name in functions:
+            _point(image, position, part, functions[symbol.name])
+    pointers = tuple(pointer for pointer in variable.pointers if pointer[1].name not in functions)
+    return replace(variable, initial=bytes(image), pointers=pointers)
+
+
+def _point(image: bytearray, at: int, part: range, address: int) -> None:
+    """Fill in an address, or one byte of it."""
+    whole = (address % (1 << 64)).to_bytes(POINTER_BYTES, "little")
+    image[at : at + len(part)] = whole[part.start : part.stop]

@@ -4,13 +4,16 @@ A call's parameters stay variables of space ``param`` here, which are copied bef
 `warploom.compiler.callparams` turns accesses and copies into moves.
 """
 
-import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import count
 
 from warploom.arch.errors import PtxError
-from warploom.compiler import branch_tables, callparams, ptx, runtime
-from warploom.compiler.scopes import SPECIAL_REGISTER, Meaning, Scope, parameter_symbol
+from warploom.compiler import branch_tables, callparams, pointer_calls, ptx, runtime
+from warploom.compiler.names import SINK, Names
+from warploom.compiler.scopes import Meaning, Scope, parameter_symbol
+from warploom.compiler.vtables import Reach
 
 MAX_INSTRUCTIONS = 200_000
 """Limit of inlining: calls that fan out over many levels grow without bound."""
@@ -21,14 +24,20 @@ MAX_DEPTH = 100
 MAX_PARAMETER_BYTES = 1 << 15
 """Limit of a call's parameter, which is copied; CUDA has a similar one for kernels."""
 
-RESERVED = ptx.Variable("shared", "b8", "%reserved_smem_offset_1", 0, align=16, dimensions=(288,))
-"""What CUDA reserves of a block's shared memory for cooperative groups: the special register has its address."""
+POINTER_BYTES = 8
+RESULTS = ("results", "parameters")
+"""What a call takes and gives."""
 
-SINK = "_"
 HEAP = ("malloc", "free")
 DEVICE_RUNTIME = ("cuda", "__cudaCDP2")
 """What the names of functions in CUDA's device runtime begin with; they are not mangled, and PTX only declares them."""
 
+Actuals = tuple[list[ptx.Operand], list[ptx.Operand]]
+"""What takes the results of a call, and what it passes."""
+
+
+class CallError(PtxError):
+    """A function that cannot be called: recursion, or one that is not there."""
 
 
 @dataclass(frozen=True)
@@ -40,21 +49,20 @@ class _Frame:
     end: str | None = None
 
 
-class Inliner:
+class Inliner(Names):
     """Flattens one entry of a module; `run` once.
 
     After it, `body` is the flat body, `registers` the type of every register in it, `variables` the variables that it
-    refers to and `call_parameters` those of space ``param`` that belong to calls, all by unique name.
+    refers to and `call_parameters` those of space ``param`` that belong to calls, all by unique name; `stops` are the
+    messages of stops.
     """
 
     def __init__(self, functions: dict[str, ptx.Function], module_scope: Scope, text: str) -> None:
+        super().__init__(functions, text)
         self.body: list[ptx.Instruction | ptx.Label] = []
-        self.registers: dict[str, str] = {}
-        self.variables: dict[str, ptx.Variable] = {}
-        self.call_parameters: dict[str, ptx.Variable] = {}
-        self._own: set[str] = set()  # those of them that are a function's own
-        self._functions, self._module_scope, self._lines = functions, module_scope, text.split("\n")
-        self._numbers = count(1)
+        self.stops: list[str] = []
+        self.addresses = pointer_calls.addresses(functions.values())
+        self._module_scope, self._numbers = module_scope, count(1)
 
     def run(self, entry: ptx.Function) -> None:
         """Flatten `entry`. Raises `PtxError` (without a file) for undeclared names and calls that cannot be inlined."""
@@ -145,30 +153,15 @@ class Inliner:
         if guard:
             self.body.append(ptx.Label(f"{unique}@end", brx.line))
 
-    def _check_addresses(self, resolved: tuple[ptx.Operand, ...], at: ptx.Instruction) -> None:
-        """Of space ``param`` only a function's own parameters have an address."""
-        for operand in resolved:
-            if isinstance(operand, ptx.Vector):
-                self._check_addresses(operand.items, at)
-            unique = operand.name if isinstance(operand, ptx.Symbol) else None
-            if unique in self.call_parameters and unique not in self._own:
-                name = self.call_parameters[unique].name
-                raise self._error(f"the address of '{name}', a call's parameter, cannot be taken; copy it to a .local "
-                                  "variable", at, name)
-
-    def _error(self, message: str, at: ptx.Instruction, name: str = "") -> PtxError:
-        """An error at `name` in the instruction's line, or else at the instruction itself."""
-        line = self._lines[at.line - 1] if at.line <= len(self._lines) else ""
-        word = re.compile(rf"(?<![\w$%]){re.escape(name)}(?![\w$])")
-        found = name and (word.search(line, at.column - 1) or word.search(line))  # a guard stands before the opcode
-        return PtxError(message, line=at.line, column=found.start() + 1 if found else at.column)
-
     # ------------------------------------------------------------ calls
 
     def _call(self, call: ptx.Instruction, scope: Scope, frame: _Frame) -> None:
         function = self._callee(call, scope)
         groups = call.lists or ((), ())
         returns, arguments = ([self._operand(part, scope, call) for part in group] for group in groups)
+        if not function:
+            self._call_pointer(call, (returns, arguments), scope, frame)
+            return
         start = len(self.body)
         if function.body or function.name not in runtime.SOURCES:
             self._inline(function, call, (returns, arguments), scope.depth + 1, frame)
@@ -179,37 +172,121 @@ class Inliner:
         self._inline(defined, call, (returns, arguments), scope.depth + 1, frame)
         self.body[start:] = [replace(item, line=call.line) for item in self.body[start:]]
 
-    def _callee(self, call: ptx.Instruction, scope: Scope) -> ptx.Function:
+    def _callee(self, call: ptx.Instruction, scope: Scope) -> ptx.Function | None:
+        """The function that is called by its name, None for a pointer."""
         callee = call.operands[0]
         name = callee.name if isinstance(callee, ptx.Symbol) else ""
         meaning = scope.find(name)
         if not meaning:
             raise self._error(scope.undeclared(name, "function"), call, name)
+        if meaning.kind == "register":
+            return None
         if meaning.kind != "function":
-            raise self._error("indirect calls (function pointers, virtual functions) are not supported", call, name)
+            raise self._error(f"a call needs a function or a register, and '{name}' is a {meaning.kind}", call, name)
         return self._functions[name]
 
+    def _call_pointer(self, call: ptx.Instruction, actuals: Actuals, scope: Scope, frame: _Frame) -> None:
+        """A call through a pointer: each function that it may be is inlined."""
+        pointer = self._operand(call.operands[0], scope, call)
+        assert isinstance(pointer, ptx.Register)
+        if ptx.TYPE_BYTES.get(self.registers[pointer.name]) != POINTER_BYTES:
+            raise self._error("a pointer to a function must be a register of 64 bits", call, pointer.name)
+        functions = {self.addresses[each.name]: each for each in self._choice(call, actuals, scope, frame)}
+        cases = self._cases(call, dict(sorted(functions.items())), actuals, scope, frame)
+        unique = f"(call)@{next(self._numbers)}"
+        self.registers[unique] = "pred"
+        if call.guard:
+            self.body.append(_unless(call.guard, f"{unique}@skipped", call))
+        otherwise = self._stop(pointer_calls.NO_FUNCTION, call)
+        self.body += pointer_calls.choose(call, pointer, cases, ptx.Register(unique), otherwise)
+        if call.guard:
+            self.body.append(ptx.Label(f"{unique}@skipped", call.line))
+
+    def _cases(self, call: ptx.Instruction, functions: dict[int, ptx.Function], actuals: Actuals, scope: Scope,
+               frame: _Frame) -> list[tuple[int, pointer_calls.Body]]:
+        """The address and the inlined body of each function. One that cannot be called, as it leads to a function that
+        has not returned or is not there, becomes a stop: the pointer need not be it. An error if that holds for all."""
+        start, variables = len(self.body), dict(self.variables)
+        starts, refused = [], []
+        for function in functions.values():
+            starts.append(len(self.body))
+            try:
+                self._inline(function, replace(call, guard=None), actuals, scope.depth + 1, frame)
+            except CallError as error:
+                refused.append(error)
+                del self.body[starts[-1] :]
+                self.variables = dict(variables)
+                self.body.append(self._stop(error.message, replace(call, line=error.line)))
+            variables = dict(self.variables)
+        if functions and len(refused) == len(functions):
+            raise refused[0]
+        ends = [*starts[1:], len(self.body)]
+        cases = [(address, self.body[low:high]) for address, low, high in zip(functions, starts, ends, strict=True)]
+        del self.body[start:]
+        return cases
+
+    def _stop(self, message: str, at: ptx.Instruction) -> ptx.Instruction:
+        """A stop with a message."""
+        if message not in self.stops:
+            self.stops.append(message)
+        return pointer_calls.stop(self.stops.index(message) + 1, at)
+
+    def _choice(self, call: ptx.Instruction, actuals: Actuals, scope: Scope, frame: _Frame) -> list[ptx.Function]:
+        """The functions with a body to which a call through a pointer may lead."""
+        name = getattr(call.operands[1], "name", "") if len(call.operands) > 1 else ""
+        meaning = scope.find(name)
+        if meaning and meaning.choice and not meaning.choice.functions:
+            return self._fitting(call, meaning.choice, actuals, frame)
+        if meaning and meaning.choice:
+            names: Iterable[str] = meaning.choice.functions
+        elif meaning and meaning.variable:
+            names = dict.fromkeys(symbol.name for _, symbol, *_ in meaning.variable.pointers)
+        else:
+            raise self._error("a call through a pointer ends in the name of a .callprototype, of .calltargets or of an "
+                              "array of functions", call, name)
+        if wrong := [each for each in names if each not in self._functions]:
+            raise self._error(f"'{name}' has to name functions, and '{wrong[0]}' is none", call, name)
+        return [function for each in names if (function := self._functions[each]).body]
+
+    def _fitting(self, call: ptx.Instruction, prototype: ptx.Choice, actuals: Actuals,
+                 frame: _Frame) -> list[ptx.Function]:
+        """The functions that the pointer may reach and that have the sizes of a prototype."""
+        groups = (prototype.returns, prototype.parameters)
+        for formals, given, what in zip(groups, actuals, RESULTS, strict=True):
+            self._check_passed(prototype.name, formals, given, call, what)
+        callee = call.operands[0]
+        assert isinstance(callee, ptx.Symbol)
+        return [function for function in self._reach.functions(frame.calls[-1], callee.name)
+                if _sizes(function.returns, function.parameters) == _sizes(*groups)]
+
+    @cached_property
+    def _reach(self) -> Reach:
+        variables = (meaning.variable for meaning in self._module_scope.meanings.values() if meaning.variable)
+        return Reach(self._functions, variables)
+
     def _inline(
-        self, function: ptx.Function, call: ptx.Instruction, actuals: tuple[list[ptx.Operand], list[ptx.Operand]],
-        depth: int, frame: _Frame,
+        self, function: ptx.Function, call: ptx.Instruction, actuals: Actuals, depth: int, frame: _Frame
     ) -> None:
         name = function.name
         if name in HEAP:
-            raise self._error(f"'{name}' is not supported: there is no device heap", call, name)
+            raise self._error(f"'{name}' is not supported: there is no device heap", call, name, CallError)
         if not function.body and name.startswith(DEVICE_RUNTIME):
             message = (f"'{name}' is not supported: there is no device runtime, so a kernel cannot synchronise its grid"
                        " (grid.sync), nor launch kernels")
-            raise self._error(message, call, name)
+            raise self._error(message, call, name, CallError)
         if not function.body:
-            raise self._error(f"function '{name}' is not defined in this file; compile its source into it", call, name)
+            message = f"function '{name}' is not defined in this file; compile its source into it"
+            raise self._error(message, call, name, CallError)
         if len(self.body) > MAX_INSTRUCTIONS:
             raise self._error(f"inlining makes more than {MAX_INSTRUCTIONS} instructions", call, name)
         if name in frame.calls:
             chain = " -> ".join((*frame.calls[frame.calls.index(name) :], name))
-            raise self._error(f"recursion is not supported: {chain}", call, name)
+            raise self._error(f"recursion is not supported: {chain}", call, name, CallError)
         scope = self._scope(self._module_scope, f"@{name}", depth)
-        returns = self._passed(function, actuals[0], scope, call, results=True)
-        arguments = self._passed(function, actuals[1], scope, call, results=False)
+        self._check_passed(name, function.returns, actuals[0], call, "results")
+        self._check_passed(name, function.parameters, actuals[1], call, "parameters")
+        returns = self._passed(function.returns, actuals[0], scope, call)
+        arguments = self._passed(function.parameters, actuals[1], scope, call)
         end = f"{name}{scope.suffix}@end"  # no label of the function, which may have its name
         if call.guard:
             self.body.append(_unless(call.guard, end, call))
@@ -221,30 +298,33 @@ class Inliner:
         self.body.append(ptx.Label(end, call.line))
         self.body += [_result(formal, actual, call) for formal, actual in returns if actual != ptx.Register(SINK)]
 
-    def _passed(
-        self, function: ptx.Function, given: list[ptx.Operand], scope: Scope, call: ptx.Instruction, *, results: bool
-    ) -> list[tuple[ptx.Variable, ptx.Operand]]:
+    def _passed(self, formals: tuple[ptx.Variable, ...], given: list[ptx.Operand], scope: Scope,
+                call: ptx.Instruction) -> list[tuple[ptx.Variable, ptx.Operand]]:
         """The formal parameters, declared in the function's scope and with unique names, and what the call gives."""
-        formals = function.returns if results else function.parameters
-        if len(formals) != len(given):
-            what = "results" if results else "parameters"
-            message = f"'{function.name}' has {len(formals)} {what}, the call gives {len(given)}"
-            raise self._error(message, call, function.name)
         passed = []
         for formal, actual in zip(formals, given, strict=True):
             scope.declare_variable(formal)
             unique = scope.meanings[formal.name].name
             self._record(unique, formal, call)
             self._own.add(unique)
-            size = self._size(actual, formal, call, result=results)
+            passed.append((replace(formal, name=unique), actual))
+        return passed
+
+    def _check_passed(self, name: str, formals: tuple[ptx.Variable, ...], given: list[ptx.Operand],
+                      call: ptx.Instruction, what: str) -> None:
+        """Refuse what does not fit the parameters or results of the function or prototype `name`."""
+        if len(formals) != len(given):
+            raise self._error(f"'{name}' has {len(formals)} {what}, the call gives {len(given)}", call, name)
+        for formal, actual in zip(formals, given, strict=True):
+            if formal.type not in ptx.TYPE_BYTES:
+                raise self._error(f"variables of type .{formal.type} are not supported", call, formal.name)
+            size = self._size(actual, formal, call, result=what == "results")
             if size != formal.size:
                 message = f"parameter '{formal.name}' has {formal.size} bytes, the call gives {size}"
                 raise self._error(message, call)
             if size > MAX_PARAMETER_BYTES:
                 message = f"parameter '{formal.name}' has {size} bytes, and {MAX_PARAMETER_BYTES} is the limit"
                 raise self._error(message, call)
-            passed.append((replace(formal, name=unique), actual))
-        return passed
 
     def _size(self, actual: ptx.Operand, formal: ptx.Variable, call: ptx.Instruction, *, result: bool) -> int:
         """The bytes that the call gives for a parameter, or takes as a result."""
@@ -259,90 +339,6 @@ class Inliner:
                 return formal.size
         legal = f".param variables of its function, registers{' and _' if result else ' and constants'}"
         raise self._error(f"a call can only {'return to' if result else 'pass'} {legal}; for an array, variables", call)
-
-    # ------------------------------------------------------------ operands
-
-    def _operand(self, operand: ptx.Operand, scope: Scope, at: ptx.Instruction) -> ptx.Operand:
-        """The operand with every name replaced by its unique one, and recorded."""
-        resolved: ptx.Operand
-        match operand:
-            case ptx.Symbol():
-                resolved = self._symbol(operand, scope, at)
-            case ptx.Immediate():
-                resolved = operand
-            case ptx.Register(name):
-                resolved = self._register(name, scope, at)
-            case ptx.Not(register):
-                resolved = ptx.Not(self._register(register.name, scope, at))
-            case ptx.Pair(first, second):
-                resolved = ptx.Pair(self._register(first.name, scope, at), self._register(second.name, scope, at))
-            case ptx.Vector(items):
-                resolved = ptx.Vector(tuple(self._operand(item, scope, at) for item in items))
-            case ptx.Address(base, offset):
-                found = base if isinstance(base, ptx.Immediate) else self._symbol(ptx.Symbol(base.name), scope, at)
-                resolved = ptx.Address(found, offset)
-        return resolved
-
-    def _guard(
-        self, guard: ptx.Register | ptx.Not | None, scope: Scope, at: ptx.Instruction
-    ) -> ptx.Register | ptx.Not | None:
-        if isinstance(guard, ptx.Not):
-            return ptx.Not(self._register(guard.register.name, scope, at))
-        return self._register(guard.name, scope, at) if guard else None
-
-    def _register(self, name: str, scope: Scope, at: ptx.Instruction) -> ptx.Register:
-        operand = self._symbol(ptx.Symbol(name), scope, at)
-        if not isinstance(operand, ptx.Register):
-            raise self._error(f"'{name}' is not a register", at, name)
-        return operand
-
-    def _symbol(self, symbol: ptx.Symbol, scope: Scope, at: ptx.Instruction) -> ptx.Register | ptx.Symbol:
-        meaning = scope.find(symbol.name)
-        special = not meaning and SPECIAL_REGISTER.fullmatch(symbol.name)
-        if symbol.offset and (special or (meaning and meaning.kind == "register")):
-            raise self._error("a register can have an offset only in an address", at, symbol.name)
-        if special:
-            if symbol.name == RESERVED.name:
-                self.variables[symbol.name] = RESERVED
-            return symbol
-        if not meaning:
-            if symbol.name == SINK:
-                return ptx.Register(SINK)
-            kind = "register" if symbol.name.startswith("%") else "variable"
-            raise self._error(scope.undeclared(symbol.name, kind), at, symbol.name)
-        if meaning.kind == "register":
-            self.registers[meaning.name] = meaning.type
-            return ptx.Register(meaning.name)
-        if meaning.kind == "function":
-            raise self._error(
-                f"function pointers are not supported, and this one points to '{symbol.name}'", at, symbol.name
-            )
-        if meaning.kind in ("label", "table"):
-            message = f"{meaning.kind} '{symbol.name}' cannot be an operand of '{at.full_opcode}'"
-            raise self._error(message, at, symbol.name)
-        if meaning.kind == "variable" and meaning.variable:
-            self._record(meaning.name, meaning.variable, at)
-        return ptx.Symbol(meaning.name, symbol.offset)
-
-    def _record(self, unique: str, variable: ptx.Variable, at: ptx.Instruction) -> None:
-        if variable.type not in ptx.TYPE_BYTES:
-            raise self._error(f"variables of type .{variable.type} are not supported", at, variable.name)
-        if variable.extern and variable.space != "shared":
-            raise self._error(f"variable '{variable.name}' is not defined in this file", at, variable.name)
-        home = self.call_parameters if variable.space == "param" else self.variables
-        home[unique] = variable
-
-    def _label(self, branch: ptx.Instruction, scope: Scope) -> ptx.Symbol:
-        if len(branch.operands) != 1:
-            raise self._error(f"{branch.full_opcode}: takes 1 operand, {len(branch.operands)} given", branch)
-        (target,) = branch.operands
-        name = target.name if isinstance(target, ptx.Symbol) else ""
-        meaning = scope.find(name)
-        if not meaning:
-            raise self._error(scope.undeclared(name, "label"), branch, name)
-        if meaning.kind != "label":
-            raise self._error(f"a branch needs a label, and '{name}' is a {meaning.kind}", branch, name)
-        return ptx.Symbol(meaning.name)
 
 
 def _unless(guard: ptx.Register | ptx.Not, target: str, at: ptx.Instruction) -> ptx.Instruction:
@@ -370,3 +366,8 @@ def _result(formal: ptx.Variable, actual: ptx.Operand, call: ptx.Instruction) ->
 
 def _is_indirect(operand: ptx.Operand) -> bool:
     return isinstance(operand, ptx.Address) and isinstance(operand.base, ptx.Register)
+
+
+def _sizes(*groups: tuple[ptx.Variable, ...]) -> list[list[int]]:
+    """The bytes of results and of parameters."""
+    return [[variable.size for variable in group] for group in groups]

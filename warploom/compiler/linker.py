@@ -11,8 +11,7 @@ def link(module: ptx.Module, entry: str | None = None) -> ptx.Kernel:
 
     Device functions are inlined, with `ret` a branch to the end of the copy; `warploom.compiler.runtime` has the
     functions that `printf` and failed assertions call. Raises `PtxError` for a missing entry, an undeclared or doubly
-    declared name, and for calls that cannot be inlined: recursion, indirect calls, functions defined elsewhere, and the
-    device heap.
+    declared name, and for calls that cannot be inlined: recursion, functions defined elsewhere, and the device heap.
     """
     try:
         return _link(module, entry)
@@ -21,7 +20,7 @@ def link(module: ptx.Module, entry: str | None = None) -> ptx.Kernel:
 
 
 def _link(module: ptx.Module, name: str | None) -> ptx.Kernel:
-    functions = _functions(module)
+    functions = functions_of(module)
     variables = _variables(module)
     entry = _entry(functions, name)
     scope = Scope()
@@ -38,20 +37,22 @@ def _link(module: ptx.Module, name: str | None) -> ptx.Kernel:
         inliner.registers,
         entry.parameters,
         inliner.variables,
+        functions=inliner.addresses,
         base={},
         body=inliner.body,
         max_threads=entry.max_threads,
         block=entry.block,
+        stops=tuple(inliner.stops),
     )
     callparams.resolve(kernel, inliner.call_parameters)
-    images.lay_out(kernel, variables.values(), functions)
+    images.lay_out(kernel, variables.values())
     lines = module.text.split("\n")
     used = dict.fromkeys(item.line for item in kernel.body)  # once each: one line may contain the whole kernel
     kernel.sources = {line: lines[line - 1].strip() for line in used if 0 < line <= len(lines)}
     return kernel
 
 
-def _functions(module: ptx.Module) -> dict[str, ptx.Function]:
+def functions_of(module: ptx.Module) -> dict[str, ptx.Function]:
     """Functions by name; a definition hides its prototypes."""
     functions: dict[str, ptx.Function] = {}
     for function in module.functions:

@@ -10,6 +10,7 @@ from warploom.compiler import ptx
 from warploom.compiler.emitter import Emitter, known
 from warploom.compiler.ir import Function, Node, Operand, VirtualRegister
 from warploom.compiler.origins import Origins
+from warploom.compiler.pointer_calls import STOP
 from warploom.compiler.registry import NO_TYPE, lowers
 
 BARRIERS = 16
@@ -36,6 +37,13 @@ def leave(e: Emitter) -> None:
     e.flag("uni")
     e.operands(0)
     e.emit(Op.EXIT, None)
+
+
+@lowers(STOP, types=NO_TYPE, supports="")
+def stop(e: Emitter) -> None:
+    """Where a call through a pointer goes wrong."""
+    (number,) = e.operands(1)
+    e.emit(Op.TRAP, None, imm=known(e.number(number)) or 0)
 
 
 @lowers("trap", "brkpt", types=NO_TYPE, supports="both, as a stop with an error")

@@ -74,8 +74,9 @@ Operand = Register | Immediate | Symbol | Address | Vector | Pair | Not
 class Instruction:
     """One PTX instruction: ``@!%p1 mad.lo.s32 ...`` has opcode ``mad`` and modifiers ``("lo", "s32")``.
 
-    Only `call` uses `lists`: (return parameters, argument parameters); its one operand is the callee. `written` are the
-    modifiers of the text if the compiler has changed them.
+    Only `call` uses `lists`: (return parameters, argument parameters); its operands are the callee and, for a pointer,
+    the name of a `Choice` or of an array of functions. `written` are the modifiers of the text if the compiler has
+    changed them.
     """
 
     opcode: str
@@ -106,6 +107,18 @@ class Label:
         """The labels in the table, in order: ``N<3>`` stands for N0, N1 and N2."""
         for name, count in self.targets:
             yield from (f"{name}{number}" for number in range(count)) if count else (name,)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """``name: .calltargets f, g;``, the `functions` that a call through a pointer may lead to; without them
+    ``name: .callprototype (...) _ (...);``, the results and parameters of those functions."""
+
+    name: str = ""
+    line: int = 0
+    functions: tuple[str, ...] = ()
+    returns: "tuple[Variable, ...]" = ()
+    parameters: "tuple[Variable, ...]" = ()
 
 
 @dataclass(frozen=True)
@@ -155,7 +168,7 @@ class Block:
     body: tuple["Statement", ...]
 
 
-Statement = Instruction | Label | Registers | Variable | Block
+Statement = Instruction | Label | Choice | Registers | Variable | Block
 
 # ---------------------------------------------------------------- module and kernel
 
@@ -172,6 +185,17 @@ class Function:
     line: int
     max_threads: int = 0  # product of .maxntid, 0 if absent
     block: tuple[int, ...] = ()  # x, y, z of .reqntid, empty if absent
+
+    @property
+    def statements(self) -> Iterator[Statement]:
+        """All statements of the body, those of nested blocks instead of the blocks."""
+        waiting = [*reversed(self.body.body)] if self.body else []
+        while waiting:
+            statement = waiting.pop()
+            if isinstance(statement, Block):
+                waiting += reversed(statement.body)
+            else:
+                yield statement
 
 
 @dataclass(frozen=True)
@@ -193,6 +217,7 @@ class Kernel:
     `registers` maps every register name to its PTX type (``pred``, ``b16``, ``u32``, ``f64``...). `parameters` have
     space ``param`` in order of declaration. `variables` holds the variables that the kernel may refer to, by unique
     name, in every other space; `base` maps a variable to its byte offset in its space (for `global` the full address).
+    `functions` has the addresses of functions.
     `body` has only instructions and labels: no calls, no `ld.param` of anything but kernel parameters.
     """
 
@@ -202,6 +227,7 @@ class Kernel:
     registers: dict[str, str]
     parameters: tuple[Variable, ...]
     variables: dict[str, Variable]
+    functions: dict[str, int]
     base: dict[str, int]
     body: list[Instruction | Label]
     max_threads: int = 0
@@ -211,6 +237,7 @@ class Kernel:
     constants: bytes = b""
     globals: bytes = b""
     module: tuple[ModuleVariable, ...] = ()  # what `constants` and `globals` hold
+    stops: tuple[str, ...] = ()
     sources: dict[int, str] = field(default_factory=dict)  # line -> text, for messages
 
 

@@ -20,14 +20,15 @@ SPECIAL_REGISTER = re.compile(
 @dataclass(frozen=True)
 class Meaning:
     """The meaning of a name: `kind` is ``register``, ``label``, ``table`` (of labels), ``variable``, ``parameter`` (of
-    the kernel) or ``function``; `name` is unique in the kernel; `type` is that of a register, `targets` are the unique
-    names in a table."""
+    the kernel), ``function`` or ``choice``; `name` is unique in the kernel; `type` is that of a register, `targets` are
+    the unique names in a table."""
 
     kind: str
     name: str
     type: str = ""
     variable: ptx.Variable | None = None
     targets: tuple[str, ...] = ()
+    choice: ptx.Choice | None = None
 
 
 class Scope:
@@ -52,6 +53,9 @@ class Scope:
         for label in labels:
             kind = "table" if label.targets else "label"
             self.bind(label.name, Meaning(kind, label.name + self.suffix), label.line)
+        for choice in block.body:
+            if isinstance(choice, ptx.Choice):
+                self.bind(choice.name, Meaning("choice", choice.name, choice=choice), choice.line)
         for table in labels:
             if table.targets:
                 targets = tuple(self._target(name, table.line) for name in table.names)

@@ -48,7 +48,9 @@ def space_of(function: Function, symbol: ptx.Symbol) -> Space | None:
 
 
 def address_of(function: Function, symbol: ptx.Symbol) -> int | None:
-    """Address of a variable or parameter in its space, including the offset; None for an unknown name."""
+    """Address of a function, or of a variable or parameter in its space with the offset; None for an unknown name."""
+    if symbol.name in function.kernel.functions:
+        return function.kernel.functions[symbol.name]
     if symbol.name in function.kernel.base:
         return function.kernel.base[symbol.name] + symbol.offset
     found = function.parameter(symbol.name)

@@ -13,6 +13,7 @@ from warploom.arch.errors import LaunchError, listed, nearest, shown
 from warploom.arch.isa import GENERAL_REGISTERS
 from warploom.arch.launch import Buffer, Locality
 from warploom.arch.program import Program
+from warploom.compiler import images, linker, pointer_calls
 from warploom.compiler.compile import compile_ptx, read_ptx
 from warploom.compiler.excerpt import excerpt
 from warploom.compiler.parser import parse
@@ -37,7 +38,8 @@ class Module:
         self.launch, self.path, self.text, self.max_registers = launch, path, read_ptx(path), max_registers
         declared = parse(excerpt(self.text, ""), str(path))
         self.entries = tuple(function.name for function in declared.functions if function.is_entry)
-        self._declared = {variable.name: variable for variable in declared.variables
+        functions = pointer_calls.addresses(linker.functions_of(declared).values())
+        self._declared = {variable.name: images.with_functions(variable, functions) for variable in declared.variables
                           if variable.space in ("global", "const") and not variable.extern}
         self._contents: dict[str, bytes] = {}
 

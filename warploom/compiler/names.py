@@ -1,0 +1,129 @@
+"""Names of operands to unique ones, which are recorded."""
+
+import re
+
+from warploom.arch.errors import PtxError
+from warploom.compiler import ptx
+from warploom.compiler.scopes import SPECIAL_REGISTER, Scope
+
+SINK = "_"
+
+RESERVED = ptx.Variable("shared", "b8", "%reserved_smem_offset_1", 0, align=16, dimensions=(288,))
+"""What CUDA reserves of a block's shared memory for cooperative groups: the special register has its address."""
+
+
+class Names:
+    """Replaces the names in operands by unique ones, and keeps what they stand for.
+
+    `registers` has the type of every register that was named, `variables` the variables in memory and `call_parameters`
+    those of space ``param`` that belong to calls, all by unique name. Raises `PtxError` (without a file) for undeclared
+    names.
+    """
+
+    def __init__(self, functions: dict[str, ptx.Function], text: str) -> None:
+        self.registers: dict[str, str] = {}
+        self.variables: dict[str, ptx.Variable] = {}
+        self.call_parameters: dict[str, ptx.Variable] = {}
+        self._own: set[str] = set()  # those of them that are a function's own
+        self._functions, self._lines = functions, text.split("\n")
+
+    def _operand(self, operand: ptx.Operand, scope: Scope, at: ptx.Instruction) -> ptx.Operand:
+        """The operand with every name replaced by its unique one, and recorded."""
+        resolved: ptx.Operand
+        match operand:
+            case ptx.Symbol():
+                resolved = self._symbol(operand, scope, at)
+            case ptx.Immediate():
+                resolved = operand
+            case ptx.Register(name):
+                resolved = self._register(name, scope, at)
+            case ptx.Not(register):
+                resolved = ptx.Not(self._register(register.name, scope, at))
+            case ptx.Pair(first, second):
+                resolved = ptx.Pair(self._register(first.name, scope, at), self._register(second.name, scope, at))
+            case ptx.Vector(items):
+                resolved = ptx.Vector(tuple(self._operand(item, scope, at) for item in items))
+            case ptx.Address(base, offset):
+                found = base if isinstance(base, ptx.Immediate) else self._symbol(ptx.Symbol(base.name), scope, at)
+                resolved = ptx.Address(found, offset)
+        return resolved
+
+    def _guard(
+        self, guard: ptx.Register | ptx.Not | None, scope: Scope, at: ptx.Instruction
+    ) -> ptx.Register | ptx.Not | None:
+        if isinstance(guard, ptx.Not):
+            return ptx.Not(self._register(guard.register.name, scope, at))
+        return self._register(guard.name, scope, at) if guard else None
+
+    def _register(self, name: str, scope: Scope, at: ptx.Instruction) -> ptx.Register:
+        operand = self._symbol(ptx.Symbol(name), scope, at)
+        if not isinstance(operand, ptx.Register):
+            raise self._error(f"'{name}' is not a register", at, name)
+        return operand
+
+    def _symbol(self, symbol: ptx.Symbol, scope: Scope, at: ptx.Instruction) -> ptx.Register | ptx.Symbol:
+        meaning = scope.find(symbol.name)
+        special = not meaning and SPECIAL_REGISTER.fullmatch(symbol.name)
+        if symbol.offset and (special or (meaning and meaning.kind == "register")):
+            raise self._error("a register can have an offset only in an address", at, symbol.name)
+        if special:
+            if symbol.name == RESERVED.name:
+                self.variables[symbol.name] = RESERVED
+            return symbol
+        if not meaning:
+            if symbol.name == SINK:
+                return ptx.Register(SINK)
+            kind = "register" if symbol.name.startswith("%") else "variable"
+            raise self._error(scope.undeclared(symbol.name, kind), at, symbol.name)
+        if meaning.kind == "register":
+            self.registers[meaning.name] = meaning.type
+            return ptx.Register(meaning.name)
+        if meaning.kind == "function" and self._functions[symbol.name].is_entry:
+            message = f"'{symbol.name}' is a kernel, whose address is for launches by kernels: they are not supported"
+            raise self._error(message, at, symbol.name)
+        if meaning.kind == "function" and symbol.offset:
+            raise self._error("the address of a function cannot have an offset", at, symbol.name)
+        if meaning.kind in ("label", "table", "choice"):
+            message = f"{meaning.kind} '{symbol.name}' cannot be an operand of '{at.full_opcode}'"
+            raise self._error(message, at, symbol.name)
+        if meaning.kind == "variable" and meaning.variable:
+            self._record(meaning.name, meaning.variable, at)
+        return ptx.Symbol(meaning.name, symbol.offset)
+
+    def _record(self, unique: str, variable: ptx.Variable, at: ptx.Instruction) -> None:
+        if variable.type not in ptx.TYPE_BYTES:
+            raise self._error(f"variables of type .{variable.type} are not supported", at, variable.name)
+        if variable.extern and variable.space != "shared":
+            raise self._error(f"variable '{variable.name}' is not defined in this file", at, variable.name)
+        home = self.call_parameters if variable.space == "param" else self.variables
+        home[unique] = variable
+
+    def _label(self, branch: ptx.Instruction, scope: Scope) -> ptx.Symbol:
+        if len(branch.operands) != 1:
+            raise self._error(f"{branch.full_opcode}: takes 1 operand, {len(branch.operands)} given", branch)
+        (target,) = branch.operands
+        name = target.name if isinstance(target, ptx.Symbol) else ""
+        meaning = scope.find(name)
+        if not meaning:
+            raise self._error(scope.undeclared(name, "label"), branch, name)
+        if meaning.kind != "label":
+            raise self._error(f"a branch needs a label, and '{name}' is a {meaning.kind}", branch, name)
+        return ptx.Symbol(meaning.name)
+
+    def _check_addresses(self, resolved: tuple[ptx.Operand, ...], at: ptx.Instruction) -> None:
+        """Of space ``param`` only a function's own parameters have an address."""
+        for operand in resolved:
+            if isinstance(operand, ptx.Vector):
+                self._check_addresses(operand.items, at)
+            unique = operand.name if isinstance(operand, ptx.Symbol) else None
+            if unique in self.call_parameters and unique not in self._own:
+                name = self.call_parameters[unique].name
+                raise self._error(f"the address of '{name}', a call's parameter, cannot be taken; copy it to a .local "
+                                  "variable", at, name)
+
+    def _error(self, message: str, at: ptx.Instruction, name: str = "", kind: type[PtxError] = PtxError) -> PtxError:
+        """An error at `name` in the instruction's line, or else at the instruction itself."""
+        line = self._lines[at.line - 1] if at.line <= len(self._lines) else ""
+        word = re.compile(rf"(?<![\w$%]){re.escape(name)}(?![\w$])")
+        found = name and (word.search(line, at.column - 1) or word.search(line))  # a guard stands before the opcode
+        return kind(message, line=at.line, column=found.start() + 1 if found else at.column)

@@ -1,0 +1,169 @@
+"""Functions whose address is taken, and which of them a call through a pointer may reach.
+
+A virtual function that calls another one would seem to call all functions with such parameters, itself included. So of
+the functions that only vtables name a call reaches those at its place in a vtable. Compilers of C++ name a vtable
+``_ZTV...`` (Itanium C++ ABI); an object has the address of a place in it, its address point, and a call loads the
+function at a constant distance from there.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from warploom.compiler import ptx
+
+VTABLE = "_ZTV"
+COPIES = ("mov", "cvta")
+CHOICES = (*COPIES, "selp")
+"""Instructions whose result is one of their operands."""
+
+USES = ("st", "ld", "setp")
+"""Those that take an address as it is."""
+
+OTHER_SPACES = {"const", "local", "shared", "param"}
+"""State spaces without vtables."""
+
+ELSEWHERE = -1
+"""The distance of what is loaded from another space."""
+
+MAX_PLACES = 64
+"""Of a register on average; with more, a loop adds to one."""
+
+Place = tuple[str, int]
+"""A variable and an offset in bytes."""
+
+
+class Code:
+    """The `instructions` of a function, the names in their operands but for what is called, and the instructions that
+    write each register."""
+
+    def __init__(self, function: ptx.Function) -> None:
+        self.instructions = [each for each in function.statements if isinstance(each, ptx.Instruction)]
+        self.named = {name for each in self.instructions if each.opcode != "call" for name in _names(*each.operands)}
+        self._writers: dict[str, list[ptx.Instruction]] = defaultdict(list)
+        for instruction in self.instructions:
+            for name in _written(instruction):
+                self._writers[name].append(instruction)
+
+    def distance(self, pointer: str) -> int | None:
+        """The distance of the place from which a register is loaded to an address that is loaded, too. None for another
+        value, or if it is not constant."""
+        load = self._writer(pointer)
+        if not load or load.opcode != "ld":
+            return None
+        if not OTHER_SPACES.isdisjoint(load.modifiers):
+            return ELSEWHERE
+        address = load.operands[-1]
+        assert isinstance(address, ptx.Address)
+        (name, *_), distance = (*_names(address), ""), address.offset
+        while (writer := self._writer(name)) and (step := _sum(writer)):
+            name, distance = step[0], distance + step[1]
+        return distance if writer and writer.opcode == "ld" else None
+
+    def places(self, variables: Iterable[str]) -> Iterator[tuple[str, int | None]]:
+        """The places in `variables` whose addresses are used as they are; None if they are not known."""
+        held: dict[str, set[Place]] = defaultdict(set, {name: {(name, 0)} for name in variables})
+        before, size = -1, 0
+        while before < size:
+            before = size
+            for instruction in self.instructions:
+                _pass_on(instruction, held)
+            size = sum(map(len, held.values()))
+            if size > MAX_PLACES * len(held):
+                yield from ((name, None) for name in variables)
+                return
+        for instruction in self.instructions:
+            if _constant(instruction) is None:
+                used = {place for name in _names(*instruction.operands) for place in held.get(name, ())}
+                yield from ((name, at if instruction.opcode in USES else None) for name, at in used)
+
+    def _writer(self, register: str) -> ptx.Instruction | None:
+        """The only writer of a register, copies aside."""
+        while len(writers := self._writers.get(register, [])) == 1:
+            (writer,) = writers
+            source = writer.operands[-1]
+            if writer.opcode not in COPIES or not isinstance(source, ptx.Symbol):
+                return writer
+            register = source.name
+        return None
+
+
+class Reach:
+    """The functions whose address is anywhere in a module: another kernel may have stored it."""
+
+    def __init__(self, functions: Mapping[str, ptx.Function], variables: Iterable[ptx.Variable]) -> None:
+        self._code = {name: Code(function) for name, function in functions.items()}
+        self._slots: dict[str, set[Place]] = defaultdict(set)  # of each function in vtables
+        self._points: dict[str, set[int | None]] = {}
+        self._others = {name for code in self._code.values() for name in code.named}
+        own = (statement for function in functions.values() for statement in function.statements)
+        declared = [*variables, *(statement for statement in own if isinstance(statement, ptx.Variable))]
+        for variable in declared:
+            if variable.name.startswith(VTABLE):
+                self._points[variable.name] = set()
+        for variable in declared:
+            for position, symbol, _, part in variable.pointers:
+                if variable.name not in self._points:
+                    self._others.add(symbol.name)
+                elif not part.start:
+                    self._slots[symbol.name].add((variable.name, position))
+                if symbol.name in self._points:
+                    self._points[symbol.name].add(symbol.offset)
+        for code in self._code.values():
+            for name, offset in code.places(self._points):
+                self._points[name].add(offset)
+        self._taken = [function for name, function in functions.items()
+                       if function.body and not function.is_entry and (name in self._others or name in self._slots)]
+
+    def functions(self, caller: str, pointer: str) -> list[ptx.Function]:
+        """The functions with a body that a register of `caller` may hold."""
+        distance = self._code[caller].distance(pointer)
+        return [function for function in self._taken
+                if function.name in self._others or distance is None or self._at(function.name, distance)]
+
+    def _at(self, function: str, distance: int) -> bool:
+        """Whether a function is in a vtable at a distance from an address point."""
+        return any(None in self._points[name] or position - distance in self._points[name]
+                   for name, position in self._slots[function])
+
+
+def _pass_on(instruction: ptx.Instruction, held: dict[str, set[Place]]) -> None:
+    """Add to what the result of an instruction may hold."""
+    constant = _constant(instruction)
+    if constant is None:
+        return
+    sources = _names(*instruction.operands[1:])
+    places = {(name, at + constant) for source in sources for name, at in held.get(source, ())}
+    for target in _written(instruction) if places else ():
+        held[target] |= places
+
+
+def _constant(instruction: ptx.Instruction) -> int | None:
+    """The constant that an instruction adds to one of its operands; None if it does anything else."""
+    step = _sum(instruction)
+    return step[1] if step else 0 if instruction.opcode in CHOICES else None
+
+
+def _sum(instruction: ptx.Instruction) -> tuple[str, int] | None:
+    """The register and the constant that an instruction adds."""
+    match instruction:
+        case ptx.Instruction(opcode="add", operands=(_, ptx.Symbol(name, 0), ptx.Immediate("int", value))):
+            return name, value
+    return None
+
+
+def _written(instruction: ptx.Instruction) -> Iterator[str]:
+    """The registers that an instruction may write."""
+    results = instruction.lists[0] if instruction.lists else instruction.operands[:1]
+    return _names(*(operand for operand in results if not isinstance(operand, ptx.Address)))
+
+
+def _names(*operands: ptx.Operand) -> Iterator[str]:
+    """The names in operands."""
+    for operand in operands:
+        match operand:
+            case ptx.Symbol(name) | ptx.Register(name) | ptx.Address(ptx.Symbol(name)):
+                yield name
+            case ptx.Vector(items):
+                yield from _names(*items)
+            case ptx.Pair(first, second):
+                yield from (first.name, second.name)
