@@ -18,7 +18,8 @@ def identity(config: SmConfig, file: LaunchFile, seed: int) -> str:
     `OSError`."""
     digest = hashlib.sha256()
     ours = str(ROOT.resolve())
-    _feed(digest.update, (config.to_toml(), file.launch, file.ptx.read_bytes(), file.entry, file.options, seed, ours))
+    texts = (path.read_bytes() for path in file.ptx)
+    _feed(digest.update, (config.to_toml(), file.launch, *texts, file.entry, file.options, seed, ours))
     return digest.hexdigest()
 
 

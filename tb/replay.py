@@ -36,6 +36,6 @@ def replay(trace: Trace, accesses: Iterable[Access]) -> tuple[Memory, str, list[
             difference = (to_word(outcome.result) ^ access.answer) & spread(flight.lanes)
             if difference:
                 lane = (difference & -difference).bit_length() - 1 >> 5
-                wrong.append(f"{program.source}:{program.lines[pc]}: warp {flight.warp.number}, lane {lane}: the "
+                wrong.append(f"{program.at(pc)}: warp {flight.warp.number}, lane {lane}: the "
                              "memory that the hardware wrote does not hold what it was answered")
     return memory, unit.console.text, wrong

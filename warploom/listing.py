@@ -1,6 +1,7 @@
 """Machine code as text, for people."""
 
 import os
+from functools import cache
 from pathlib import Path
 
 from warploom.arch.isa import MEMORY_OPS, MODIFIERS, NO_RECONVERGENCE, NO_SLOT, PT, RZ, Instruction, Op, Pipe
@@ -29,13 +30,15 @@ def source_lines(path: str | os.PathLike[str]) -> list[str]:
 
 def listing(program: Program) -> str:
     """Every instruction of a program with its number, below its PTX line if that changes."""
-    source, lines, previous = source_lines(program.source), [], 0
-    for pc, (instruction, line) in enumerate(zip(program.instructions, program.lines, strict=True)):
-        if line != previous and 0 < line <= len(source):
-            lines.append(f"// {line:4}: {source[line - 1].strip()}")
+    texts, lines, previous = cache(source_lines), [], (program.source, 0)
+    for pc, instruction in enumerate(program.instructions):
+        file, line = program.place(pc)
+        if (file, line) != previous and 0 < line <= len(text := texts(file)):
+            where = f"{file}:{line}" if program.files else f"{line:4}"
+            lines.append(f"// {where}: {text[line - 1].strip()}")
         note = order_note(program, pc)
         lines.append(f"{pc:6}  {instruction_text(instruction)}" + (f"  // {note}" if note else ""))
-        previous = line
+        previous = file, line
     return "\n".join(lines)
 
 

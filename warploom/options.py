@@ -166,10 +166,11 @@ def _add_views(verbs: _Verbs) -> None:
 
 def _add_compile(verbs: _Verbs) -> None:
     compile_ = _verb(verbs, "compile", "show the machine code of a PTX file",
-                     "warploom compile saxpy.ptx\nwarploom compile library.ptx --entry axpy --window 3",
+                     "warploom compile saxpy.ptx\nwarploom compile library.ptx --entry axpy --window 3\n"
+                     "warploom compile main.ptx functions.ptx",
                     configured=False)
-    compile_.add_argument("file", type=Path, help="a PTX file")
-    compile_.add_argument("--entry", help="name of the kernel, if the file has several")
+    compile_.add_argument("files", type=Path, nargs="+", metavar="file", help="a PTX file; several are linked")
+    compile_.add_argument("--entry", help="name of the kernel, if there are several")
     _add_optimise(compile_)
     compile_.add_argument("--window", type=int, choices=range(2, 9), metavar="N",
                           help="show the hints for bypassing collectors with a window of N instructions (2 to 8)")

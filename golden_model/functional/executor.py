@@ -176,11 +176,10 @@ class _Run:
         self.thread_instructions += (end - start) * int(active) - group.idle
         self.spent += (end - start) * max(len(group.warps), COUNTED_WARPS)
         if self.spent > self.launch.limit:
-            place = f"{self.program.source}:{self.program.lines[end - 1]}"
             raise ExecutionError(
-                f"{place}: {self.program.name} has not ended after {self.steps.clock} warp instructions, which count "
-                f"as {self.spent} (at least {COUNTED_WARPS} for those that fewer warps execute together), and is still "
-                "here: an endless loop, lanes of one warp that wait for each other, or "
+                f"{self.program.at(end - 1)}: {self.program.name} has not ended after {self.steps.clock} warp "
+                f"instructions, which count as {self.spent} (at least {COUNTED_WARPS} for those that fewer warps "
+                "execute together), and is still here: an endless loop, lanes of one warp that wait for each other, or "
                 f"limit = {self.launch.limit} is too low: raise it (in the launch file or Gpu)"
             )
 

@@ -14,4 +14,4 @@ def thread_error(
     state, warp = group.state, group.warps[position // 32]
     thread = coordinates(int(state.warps[warp]) * 32 + position % 32, launch.block)
     block = coordinates(int(state.blocks[warp]), launch.grid)
-    return ExecutionError(f"{program.source}:{program.lines[pc]}: thread {thread} of block {block}: {what}")
+    return ExecutionError(f"{program.at(pc)}: thread {thread} of block {block}: {what}")

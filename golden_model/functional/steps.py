@@ -319,6 +319,6 @@ class Steps:
     def barrier_error(self, pc: int, block: int, who: str) -> ExecutionError:
         """The error of a barrier that some threads of a block never reach; `who` reached it."""
         place = coordinates(block, self._launch.grid)
-        return ExecutionError(f"{self._program.source}:{self._program.lines[pc]}: barrier "
+        return ExecutionError(f"{self._program.at(pc)}: barrier "
                               f"{self._program.instructions[pc].imm}: {who} of block {place} reaches it, the others "
                               "never will: every thread that a barrier counts must execute it")

@@ -96,7 +96,7 @@ BODIES = {
     "wmma": ("wmma.mma.sync.aligned.row.row.m16n16k16.f32.f32 {%f1}, {%r1}, {%r2}, {%f2};",
              ":{}:1: wmma.mma.sync.aligned.row.row.m16n16k16.f32.f32: products of matrices are not supported: compile"),
     "bulk copy": ("cp.async.bulk.shared::cta.global [%r1], [%rd1], 16, [%r2];", "bulk copies are not supported"),
-    "indirect call": ("call %rd1, ();", "indirect calls (function pointers, virtual functions) are not supported"),
+    "indirect call": ("call %rd1, ();", "a call through a pointer ends in the name of a .callprototype,"),
     "undeclared function": ("call f, ();", "function 'f' is not declared"),
     "nested blocks": ("{" * 500 + "}" * 500, "nested more than 100 deep"),
     "past the end": ("st.global.u32 [%rd3+4], %r1;",

@@ -94,7 +94,7 @@ def test_results_with_few_predicates():
 def test_short_sides_become_guards(name):
     """The results do not change, and guards replace branches."""
     file = kernel(name).load("tiny")
-    plain_ir = lower(link(parse(file.ptx.read_text(), file.ptx.name), file.entry))
+    plain_ir = lower(link(parse(file.ptx[0].read_text(), file.ptx[0].name), file.entry))
     plain, converted = emit(plain_ir, allocate(plain_ir)).program, compile_file(file.ptx, file.entry)
     assert buffers_after(converted, file.launch) == buffers_after(plain, file.launch)
     branches, guards = (
@@ -117,7 +117,7 @@ def test_plain_code_gives_the_same_memory(name):
 @pytest.mark.parametrize("name", [k.name for k in kernels()])
 def test_virtual_registers_give_the_same_memory(name):
     file = kernel(name).load("tiny")
-    function = lower(link(parse(file.ptx.read_text(), file.ptx.name), file.entry))
+    function = lower(link(parse(file.ptx[0].read_text(), file.ptx[0].name), file.entry))
     convert_branches(function)
     used = {register for node in function.body if isinstance(node, Node) for register in (*node.reads, *node.writes)}
     named = {register.number for register in used if not register.is_predicate and not register.local}

@@ -468,9 +468,8 @@ def test_memory_limits() -> None:
     assert "refers to 'y', which is not defined here" in failure("ret;", ".global .u64 x = y;").message
 
 
-def test_sources_and_threads() -> None:
+def test_threads() -> None:
     linked = link(parse(".entry k() .maxntid 8, 4 {\n  ret; // done\n}"))
-    assert linked.sources == {2: "ret; // done"}
     assert (linked.max_threads, linked.block) == (32, ())
     linked = link(parse(".entry k() .reqntid 8, 4 { ret; }"))
     assert (linked.max_threads, linked.block) == (0, (8, 4, 1))

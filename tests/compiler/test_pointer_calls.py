@@ -192,7 +192,7 @@ def test_recursion_is_an_error_where_it_happens():
     (".extern .func free(.param .b64 p); .func (.param .b32 r) bad(.param .b32 x) { call free, (0); ret; }",
      "'free' is not supported: there is no device heap"),
     (".extern .func far(); .func (.param .b32 r) bad(.param .b32 x) { call far; ret; }",
-     "function 'far' is not defined in this file; compile its source into it"),
+     "function 'far' is not defined in this file: give the PTX file that defines it, too"),
 ])
 def test_a_function_that_cannot_be_called_is_an_error_where_it_is(function, message):
     """As destructors that free their object are, in every vtable."""
@@ -213,8 +213,8 @@ def failure(text):
     return caught.value.message
 
 
-CHAIN = """.func (.param .b32 r) {0}(.param .b32 x) {{ .reg .b64 f; mov.u64 f, {1}; P: .calltargets {1};
-    {{ .param .b32 a; .param .b32 b; call (b), f, (a), P; }} st.param.b32 [r], 0; ret; }}
+CHAIN = """.func (.param .b32 r) {0}(.param .b32 x) {{ .reg .b64 to; mov.u64 to, {1}; P: .calltargets {1};
+    {{ .param .b32 a; .param .b32 b; call (b), to, (a), P; }} st.param.b32 [r], 0; ret; }}
 """
 
 

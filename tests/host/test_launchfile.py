@@ -46,7 +46,7 @@ def test_everything_a_file_can_say(write):
                  + 'out = true\nexpect = "ones.npy"\nabsolute = 1e-3\n'
                  + '[[arguments]]\nname = "y"\nfile = "big_endian.npy"\n')
     file = load(path)
-    assert (file.path, file.ptx, file.entry) == (path, path.parent / "k.ptx", "k")
+    assert (file.path, file.ptx, file.entry) == (path, (path.parent / "k.ptx",), "k")
     assert (file.launch.grid, file.launch.block, file.launch.dynamic_shared) == ((2, 3, 1), (8, 4, 2), 512)
     assert file.launch.strict_barriers
     assert file.launch.locality is Locality.BOUNDARY

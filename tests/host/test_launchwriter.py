@@ -57,11 +57,13 @@ def plain(launch: Launch) -> object:
             [[buffer(one) for one in several] for several in (launch.symbols, launch.mapped)])
 
 
-@given(launches())
-def test_any_launch_is_read_back_equal(tmp_path_factory: pytest.TempPathFactory, launch: Launch) -> None:
-    file = load(save(tmp_path_factory.mktemp("launch") / "deeper", "the text", "k", launch))
+@given(launches(), st.lists(st.sampled_from(["one text", "another"]), min_size=1, max_size=3))
+def test_any_launch_is_read_back_equal(
+    tmp_path_factory: pytest.TempPathFactory, launch: Launch, texts: list[str]
+) -> None:
+    file = load(save(tmp_path_factory.mktemp("launch") / "deeper", texts, "k", launch))
     assert plain(file.launch) == plain(launch)
-    assert (file.entry, file.ptx.read_text()) == ("k", "the text")
+    assert (file.entry, [path.read_text() for path in file.ptx]) == ("k", texts)
     held = [*(a for a in launch.arguments if isinstance(a, Buffer)), *launch.mapped]
     assert file.outputs == tuple(buffer.name for buffer in held)
     assert [base for _, base in launch.placed()] == sorted(base for _, base in launch.placed())
@@ -69,7 +71,7 @@ def test_any_launch_is_read_back_equal(tmp_path_factory: pytest.TempPathFactory,
 
 def test_arrays_without_numbers_become_bytes(tmp_path: Path) -> None:
     pairs = np.array([(1, 2.0), (3, 4.0)], [("a", "i4"), ("b", "f4")])
-    found = load(save(tmp_path, "", "k", Launch((1, 1, 1), (1, 1, 1), mapped=(Buffer("x", pairs),)))).launch.mapped[0]
+    found = load(save(tmp_path, [""], "k", Launch((1, 1, 1), (1, 1, 1), mapped=(Buffer("x", pairs),)))).launch.mapped[0]
     assert (found.array.dtype, found.array.tobytes()) == (np.uint8, pairs.tobytes())
 
 
@@ -83,7 +85,7 @@ def test_arrays_without_numbers_become_bytes(tmp_path: Path) -> None:
 ])
 def test_addresses_that_arrays_cannot_have(tmp_path: Path, addresses: tuple[int | None, ...], message: str) -> None:
     given = (Buffer(name, np.zeros(1024, "f4"), address) for name, address in zip("xyz", addresses, strict=False))
-    path = save(tmp_path, "", "k", Launch((1, 1, 1), (1, 1, 1), mapped=tuple(given)))
+    path = save(tmp_path, [""], "k", Launch((1, 1, 1), (1, 1, 1), mapped=tuple(given)))
     with pytest.raises(LaunchError) as caught:
         load(path)
     assert message in str(caught.value)
@@ -93,12 +95,12 @@ def test_addresses_that_arrays_cannot_have(tmp_path: Path, addresses: tuple[int 
 def test_arrays_may_touch(tmp_path: Path) -> None:
     two = tuple(Buffer(name, np.zeros(64, "f4"), base) for name, base in (
         ("x", SHARED_WINDOW - 256), ("y", SHARED_WINDOW - 512)))
-    launch = load(save(tmp_path, "", "k", Launch((1, 1, 1), (1, 1, 1), mapped=two))).launch
+    launch = load(save(tmp_path, [""], "k", Launch((1, 1, 1), (1, 1, 1), mapped=two))).launch
     assert [buffer.name for buffer, _ in launch.placed()] == ["y", "x"]
 
 
 @pytest.mark.parametrize(("type_", "size"), [("bf16", 2), ("f16x2", 4), ("b128", 16)])
 def test_scalars_that_are_no_number_become_bytes(tmp_path: Path, type_: str, size: int) -> None:
     data = bytes(range(size))
-    (found,) = load(save(tmp_path, "", "k", Launch((1, 1, 1), (1, 1, 1), (Scalar(type_, data),)))).launch.arguments
+    (found,) = load(save(tmp_path, [""], "k", Launch((1, 1, 1), (1, 1, 1), (Scalar(type_, data),)))).launch.arguments
     assert found == Scalar("b8", data)

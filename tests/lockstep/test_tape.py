@@ -81,7 +81,7 @@ def test_a_tape_is_made_once_for_what_it_depends_on(place, file, monkeypatch):
                     Options(heap_base=0xC0000000)):
         assert fresh(file=file.changed(options))
     assert fresh(file=dataclasses.replace(file, launch=dataclasses.replace(file.launch, limit=5000)))
-    file.ptx.write_text(file.ptx.read_text().replace("mov.u32 %r3, 0", "mov.u32 %r3, 1"))
+    file.ptx[0].write_text(file.ptx[0].read_text().replace("mov.u32 %r3, 0", "mov.u32 %r3, 1"))
     assert fresh() and not fresh()
     monkeypatch.setattr(tapes, "SOURCES", tapes.SOURCES[1:])
     assert fresh()
@@ -94,7 +94,7 @@ def partly(use: str, file: LaunchFile) -> None:
     """The launch, of a kernel that uses a register which is defined in one lane, while all others are in use."""
     others = " ".join(f"st.global.u32 [%rd3], %r{register};" for register in (1, 3, 4))
     text = f"setp.eq.u32 %p2, %r1, 5; @%p2 mov.u32 %r8, 7; {use} {others} ret;"
-    file.ptx.write_text(PTX.replace("ROUNDS", "3").replace("ret;", text))
+    file.ptx[0].write_text(PTX.replace("ROUNDS", "3").replace("ret;", text))
 
 
 def test_a_run_whose_memory_would_hold_what_hardware_found_is_refused(place, file, monkeypatch):

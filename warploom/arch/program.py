@@ -10,6 +10,16 @@ REGISTER_BITS = 8
 """Bits of a register number in machine code."""
 
 
+Files = Sequence[tuple[str, int]]
+"""PTX files, and how many lines are before the first of each: the lines of several are counted as if they were one."""
+
+
+def place(files: Files, line: int) -> tuple[str, int]:
+    """The file of a line, and its number there."""
+    file, before = next(found for found in reversed(files) if found[1] < line or found is files[0])
+    return file, line - before
+
+
 @dataclass(frozen=True)
 class Parameter:
     """A kernel parameter in the parameter bank: PTX type (``u64``, ``f32``, ``b8``...), byte offset and size."""
@@ -61,7 +71,8 @@ class Program:
     `alignments` are (instruction, bytes) of loads and stores that are the first part of a larger access, of 64 bits
     or a vector: the alignment of its address, which execution checks. Others are fewer bytes than the instruction
     accesses, which are all that has to lie in memory: a 16-bit atomic accesses the word around its operand.
-    `stops` are the messages of TRAPs, whose `imm` is 1 for the first; that of 0 stands for itself.
+    `stops` are the messages of TRAPs, whose `imm` is 1 for the first; that of 0 stands for itself. `source` is the PTX
+    file; if they are several, it names all, and `files` says which lines are in which.
     `last_reads` are, for renaming, the slots of each instruction that read a register for the last time: a mask.
     """
 
@@ -84,9 +95,19 @@ class Program:
     order_hints: tuple[tuple[int, int], ...] = ()
     last_reads: tuple[int, ...] = ()
     stops: tuple[str, ...] = ()
+    files: tuple[tuple[str, int], ...] = ()
 
     def __post_init__(self) -> None:
         assert len(self.lines) == len(self.instructions)
+
+    def place(self, pc: int) -> tuple[str, int]:
+        """The PTX file and the line of an instruction."""
+        return place(self.files or ((self.source, 0),), self.lines[pc])
+
+    def at(self, pc: int) -> str:
+        """The same for messages."""
+        file, line = self.place(pc)
+        return f"{file}:{line}"
 
     @property
     def names(self) -> int:

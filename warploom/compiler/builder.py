@@ -150,8 +150,8 @@ class Builder(Transformer[Token, Parts]):
 
     # -------- variables
 
-    def linkage(self, parts: Parts) -> bool:
-        return ".extern" in parts
+    def linkage(self, parts: Parts) -> str:
+        return parts[-1][1:] if parts else ""
 
     def align(self, parts: Parts) -> tuple[str, int]:
         return "align", parts[0].value
@@ -176,8 +176,8 @@ class Builder(Transformer[Token, Parts]):
         return replace(pointer, mask=mask.value)
 
     def variable(self, parts: Parts) -> list[ptx.Variable]:
-        extern, space, qualifiers, type_, *declarators = parts
-        more = {"extern": extern, **dict(qualifiers)}
+        linkage, space, qualifiers, type_, *declarators = parts
+        more = {"linkage": linkage, **dict(qualifiers)}
         return [
             _checked(ptx.Variable(space[1:], str(type_), name, space.line, dimensions=extents, **more), value, space)
             for name, extents, value in declarators
@@ -196,12 +196,12 @@ class Builder(Transformer[Token, Parts]):
         return str(token), tuple(value.value for value in values)
 
     def function(self, parts: Parts) -> ptx.Function:
-        _linkage, kind, returns, name, parameters, directives, *body = parts
+        linkage, kind, returns, name, parameters, directives, *body = parts
         given = dict(directives)
         threads = prod(given[".maxntid"]) if ".maxntid" in given else 0
         block = (*given[".reqntid"], 1, 1)[:3] if ".reqntid" in given else ()
         return ptx.Function(name, kind == ".entry", parameters, returns, body[0] if body else None, kind.line, threads,
-                            block)
+                            block, linkage)
 
     def alias(self, parts: Parts) -> Alias:
         return Alias(*parts)

@@ -1,5 +1,6 @@
 """The whole compiler: PTX text in, `Program` out."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,39 +9,69 @@ from warploom.arch.isa import GENERAL_REGISTERS
 from warploom.arch.program import Program
 from warploom.compiler.allocate import allocate
 from warploom.compiler.emit import emit
-from warploom.compiler.excerpt import excerpt
 from warploom.compiler.if_conversion import convert_branches
 from warploom.compiler.linker import link
 from warploom.compiler.lower import lower
+from warploom.compiler.modules import Symbols, merge
 from warploom.compiler.pairing import find_hints
-from warploom.compiler.parser import parse
+from warploom.compiler.texts import Texts
 
 CUDA_WORDS = ("#include", "__global__")
 
 
 def compile_ptx(text: str, file: str, entry: str | None = None, max_registers: int = GENERAL_REGISTERS, *,
                 optimise: bool = True, virtual_registers: bool = False) -> Program:
-    """Compile one entry of a PTX text; `entry` may be omitted if there is only one.
+    """`compile_texts` of one text; `file` is named in messages and in the program."""
+    return compile_texts({file: text}, entry, max_registers, optimise=optimise, virtual_registers=virtual_registers)
 
-    `file` is named in messages and in the program. With fewer `max_registers` per thread values go to local memory.
+
+def compile_texts(texts: Mapping[str, str], entry: str | None = None, max_registers: int = GENERAL_REGISTERS, *,
+                  optimise: bool = True, virtual_registers: bool = False) -> Program:
+    """Compile one entry of PTX texts, which are named in messages and in the program; `entry` may be omitted if there
+    is only one.
+
+    With fewer `max_registers` per thread values go to local memory.
     Without `optimise` every rewrite that docs/compiler.md lists is disabled: more instructions and registers, the same
     memory. With `virtual_registers` each register of the PTX has one of its own, as in a simulator without a register
     allocator. Raises `PtxError` for every error or unsupported construct in the text, except inside functions that the
     entry does not call: those are not parsed.
     """
-    function = lower(link(parse(excerpt(text, entry), file), entry), optimise=optimise)
-    if optimise:
-        convert_branches(function)
-    allocation = allocate(function, max_registers, optimise=optimise, apart=virtual_registers)
-    emitted = emit(function, allocation)
+    files = Texts(texts)
+    try:
+        function = lower(link(files.modules(entry), entry), optimise=optimise)
+        if optimise:
+            convert_branches(function)
+        allocation = allocate(function, max_registers, optimise=optimise, apart=virtual_registers)
+        emitted = emit(function, allocation)
+    except PtxError as error:
+        raise files.placed(error) from None
     return replace(emitted.program, hints=find_hints(emitted, allocation.flow))
 
 
-def compile_file(path: str | Path, entry: str | None = None, max_registers: int = GENERAL_REGISTERS, *,
+def declared(texts: Mapping[str, str]) -> Symbols:
+    """The functions and variables of PTX texts, without bodies. Raises `PtxError`."""
+    files = Texts(texts)
+    try:
+        return merge(files.modules(""))
+    except PtxError as error:
+        raise files.placed(error) from None
+
+
+def compile_file(path: str | Path | Sequence[Path], entry: str | None = None, max_registers: int = GENERAL_REGISTERS, *,
                  optimise: bool = True, virtual_registers: bool = False) -> Program:
-    """`compile_ptx` of a file. Raises `PtxError` also when the file cannot be read."""
-    return compile_ptx(read_ptx(path), str(path), entry, max_registers, optimise=optimise,
-                       virtual_registers=virtual_registers)
+    """`compile_texts` of one or several files. Raises `PtxError` also when a file cannot be read."""
+    paths = [path] if isinstance(path, str | Path) else path
+    return compile_texts(read_all(paths), entry, max_registers, optimise=optimise, virtual_registers=virtual_registers)
+
+
+def read_all(paths: Iterable[str | Path]) -> dict[str, str]:
+    """The texts of PTX files by their paths. Raises `PtxError` when one cannot be read, or is given twice."""
+    texts: dict[str, str] = {}
+    for path in paths:
+        if str(path) in texts:
+            raise PtxError("is given twice: name each PTX file once", file=str(path))
+        texts[str(path)] = read_ptx(path)
+    return texts
 
 
 def read_ptx(path: str | Path) -> str:

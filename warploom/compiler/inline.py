@@ -4,13 +4,13 @@ A call's parameters stay variables of space ``param`` here, which are copied bef
 `warploom.compiler.callparams` turns accesses and copies into moves.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
 
 from warploom.arch.errors import PtxError
 from warploom.compiler import branch_tables, callparams, pointer_calls, ptx, runtime
+from warploom.compiler.modules import Symbols
 from warploom.compiler.names import SINK, Names
 from warploom.compiler.scopes import Meaning, Scope, parameter_symbol
 from warploom.compiler.vtables import Reach
@@ -57,16 +57,16 @@ class Inliner(Names):
     messages of stops.
     """
 
-    def __init__(self, functions: dict[str, ptx.Function], module_scope: Scope, text: str) -> None:
-        super().__init__(functions, text)
+    def __init__(self, symbols: Symbols, text: str) -> None:
+        super().__init__(symbols, text)
         self.body: list[ptx.Instruction | ptx.Label] = []
         self.stops: list[str] = []
-        self.addresses = pointer_calls.addresses(functions.values())
-        self._module_scope, self._numbers = module_scope, count(1)
+        self.addresses = pointer_calls.addresses(symbols.functions.values())
+        self._numbers = count(1)
 
     def run(self, entry: ptx.Function) -> None:
         """Flatten `entry`. Raises `PtxError` (without a file) for undeclared names and calls that cannot be inlined."""
-        scope = Scope(self._module_scope, variable_suffix=f"@{entry.name}")
+        scope = Scope(self._symbols.scopes[entry.name], variable_suffix=f"@{entry.name}")
         for parameter in entry.parameters:
             if parameter.type not in ptx.TYPE_BYTES:
                 raise PtxError(f"parameters of type .{parameter.type} are not supported", line=parameter.line)
@@ -183,7 +183,7 @@ class Inliner(Names):
             return None
         if meaning.kind != "function":
             raise self._error(f"a call needs a function or a register, and '{name}' is a {meaning.kind}", call, name)
-        return self._functions[name]
+        return self._functions[meaning.name]
 
     def _call_pointer(self, call: ptx.Instruction, actuals: Actuals, scope: Scope, frame: _Frame) -> None:
         """A call through a pointer: each function that it may be is inlined."""
@@ -238,13 +238,14 @@ class Inliner(Names):
         if meaning and meaning.choice and not meaning.choice.functions:
             return self._fitting(call, meaning.choice, actuals, frame)
         if meaning and meaning.choice:
-            names: Iterable[str] = meaning.choice.functions
+            found = [(each, scope.find(each)) for each in meaning.choice.functions]
+            names = {target.name if target else each: each for each, target in found}
         elif meaning and meaning.variable:
-            names = dict.fromkeys(symbol.name for _, symbol, *_ in meaning.variable.pointers)
+            names = {symbol.name: symbol.name for _, symbol, *_ in meaning.variable.pointers}
         else:
             raise self._error("a call through a pointer ends in the name of a .callprototype, of .calltargets or of an "
                               "array of functions", call, name)
-        if wrong := [each for each in names if each not in self._functions]:
+        if wrong := [written for each, written in names.items() if each not in self._functions]:
             raise self._error(f"'{name}' has to name functions, and '{wrong[0]}' is none", call, name)
         return [function for each in names if (function := self._functions[each]).body]
 
@@ -261,8 +262,7 @@ class Inliner(Names):
 
     @cached_property
     def _reach(self) -> Reach:
-        variables = (meaning.variable for meaning in self._module_scope.meanings.values() if meaning.variable)
-        return Reach(self._functions, variables)
+        return Reach(self._symbols)
 
     def _inline(
         self, function: ptx.Function, call: ptx.Instruction, actuals: Actuals, depth: int, frame: _Frame
@@ -275,14 +275,13 @@ class Inliner(Names):
                        " (grid.sync), nor launch kernels")
             raise self._error(message, call, name, CallError)
         if not function.body:
-            message = f"function '{name}' is not defined in this file; compile its source into it"
-            raise self._error(message, call, name, CallError)
+            raise self._error(self._undefined("function", name), call, name, CallError)
         if len(self.body) > MAX_INSTRUCTIONS:
             raise self._error(f"inlining makes more than {MAX_INSTRUCTIONS} instructions", call, name)
         if name in frame.calls:
             chain = " -> ".join((*frame.calls[frame.calls.index(name) :], name))
             raise self._error(f"recursion is not supported: {chain}", call, name, CallError)
-        scope = self._scope(self._module_scope, f"@{name}", depth)
+        scope = self._scope(self._symbols.scopes[name], f"@{name}", depth)
         self._check_passed(name, function.returns, actuals[0], call, "results")
         self._check_passed(name, function.parameters, actuals[1], call, "parameters")
         returns = self._passed(function.returns, actuals[0], scope, call)

@@ -1,38 +1,36 @@
-"""Links a parsed module to one flat `ptx.Kernel`: the last step in which PTX has scopes, functions and calls."""
+"""Links parsed modules to one flat `ptx.Kernel`: the last step in which PTX has files, scopes, functions and calls."""
+
+from collections.abc import Sequence
 
 from warploom.arch.errors import PtxError, listed
 from warploom.compiler import callparams, images, ptx
 from warploom.compiler.inline import Inliner
-from warploom.compiler.scopes import Meaning, Scope
+from warploom.compiler.modules import Symbols, merge
 
 
-def link(module: ptx.Module, entry: str | None = None) -> ptx.Kernel:
-    """Flatten `entry` of `module`; None stands for the only entry.
+def link(modules: ptx.Module | Sequence[ptx.Module], entry: str | None = None) -> ptx.Kernel:
+    """Flatten `entry` of one or several modules; None stands for the only entry.
 
     Device functions are inlined, with `ret` a branch to the end of the copy; `warploom.compiler.runtime` has the
     functions that `printf` and failed assertions call. Raises `PtxError` for a missing entry, an undeclared or doubly
-    declared name, and for calls that cannot be inlined: recursion, functions defined elsewhere, and the device heap.
+    declared name, and for calls that cannot be inlined: recursion, functions that are not defined, and the device heap.
     """
+    modules = [modules] if isinstance(modules, ptx.Module) else modules
+    file = ", ".join(module.file for module in modules)
     try:
-        return _link(module, entry)
+        return _link(modules, file, entry)
     except PtxError as error:
-        raise PtxError(error.message, file=module.file, line=error.line, column=error.column) from None
+        raise PtxError(error.message, file=file, line=error.line, column=error.column) from None
 
 
-def _link(module: ptx.Module, name: str | None) -> ptx.Kernel:
-    functions = functions_of(module)
-    variables = _variables(module)
-    entry = _entry(functions, name)
-    scope = Scope()
-    for function in functions.values():
-        scope.bind(function.name, Meaning("function", function.name), function.line)
-    for variable in variables.values():
-        scope.bind(variable.name, Meaning("variable", variable.name, variable=variable), variable.line)
-    inliner = Inliner(functions, scope, module.text)
+def _link(modules: Sequence[ptx.Module], file: str, name: str | None) -> ptx.Kernel:
+    symbols = merge(modules)
+    entry = _entry(symbols, name)
+    inliner = Inliner(symbols, "\n".join(module.text for module in modules))
     inliner.run(entry)
     kernel = ptx.Kernel(
         entry.name,
-        module.file,
+        file,
         entry.line,
         inliner.registers,
         entry.parameters,
@@ -43,46 +41,20 @@ def _link(module: ptx.Module, name: str | None) -> ptx.Kernel:
         max_threads=entry.max_threads,
         block=entry.block,
         stops=tuple(inliner.stops),
+        files=tuple((module.file, module.before) for module in modules) if len(modules) > 1 else (),
     )
     callparams.resolve(kernel, inliner.call_parameters)
-    images.lay_out(kernel, variables.values())
-    lines = module.text.split("\n")
-    used = dict.fromkeys(item.line for item in kernel.body)  # once each: one line may contain the whole kernel
-    kernel.sources = {line: lines[line - 1].strip() for line in used if 0 < line <= len(lines)}
+    images.lay_out(kernel, symbols.variables.values())
     return kernel
 
 
-def functions_of(module: ptx.Module) -> dict[str, ptx.Function]:
-    """Functions by name; a definition hides its prototypes."""
-    functions: dict[str, ptx.Function] = {}
-    for function in module.functions:
-        known = functions.get(function.name)
-        if known and known.body and function.body:
-            raise PtxError(f"function '{function.name}' is defined twice", line=function.line)
-        if not known or not known.body:
-            functions[function.name] = function
-    return functions
-
-
-def _variables(module: ptx.Module) -> dict[str, ptx.Variable]:
-    """The module's variables by name; a definition hides extern declarations."""
-    variables: dict[str, ptx.Variable] = {}
-    for variable in module.variables:
-        known = variables.get(variable.name)
-        if known and not known.extern and not variable.extern:
-            raise PtxError(f"variable '{variable.name}' is defined twice", line=variable.line)
-        if not known or known.extern:
-            variables[variable.name] = variable
-    return variables
-
-
-def _entry(functions: dict[str, ptx.Function], name: str | None) -> ptx.Function:
-    entries = {function.name: function for function in functions.values() if function.is_entry and function.body}
-    names = listed(entries)
+def _entry(symbols: Symbols, name: str | None) -> ptx.Function:
+    entries = {name: function for name, function in symbols.functions.items() if function.is_entry and function.body}
+    names, has = listed(entries), "the file has" if symbols.files == 1 else "the files have"
     if not entries:
         raise PtxError("has no kernel (.entry with a body); compile CUDA with nvcc -ptx")
     if name is None and len(entries) != 1:
-        raise PtxError(f"name the entry: the file has {len(entries)} ({names})")
+        raise PtxError(f"name the entry: {has} {len(entries)} ({names})")
     if name is not None and name not in entries:
         raise PtxError(f"there is no entry '{name}'; entries: {names}")
     return entries[name] if name else next(iter(entries.values()))

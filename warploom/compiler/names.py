@@ -4,6 +4,7 @@ import re
 
 from warploom.arch.errors import PtxError
 from warploom.compiler import ptx
+from warploom.compiler.modules import Symbols
 from warploom.compiler.scopes import SPECIAL_REGISTER, Scope
 
 SINK = "_"
@@ -20,12 +21,12 @@ class Names:
     names.
     """
 
-    def __init__(self, functions: dict[str, ptx.Function], text: str) -> None:
+    def __init__(self, symbols: Symbols, text: str) -> None:
         self.registers: dict[str, str] = {}
         self.variables: dict[str, ptx.Variable] = {}
         self.call_parameters: dict[str, ptx.Variable] = {}
         self._own: set[str] = set()  # those of them that are a function's own
-        self._functions, self._lines = functions, text.split("\n")
+        self._symbols, self._functions, self._lines = symbols, symbols.functions, text.split("\n")
 
     def _operand(self, operand: ptx.Operand, scope: Scope, at: ptx.Instruction) -> ptx.Operand:
         """The operand with every name replaced by its unique one, and recorded."""
@@ -78,7 +79,7 @@ class Names:
         if meaning.kind == "register":
             self.registers[meaning.name] = meaning.type
             return ptx.Register(meaning.name)
-        if meaning.kind == "function" and self._functions[symbol.name].is_entry:
+        if meaning.kind == "function" and self._functions[meaning.name].is_entry:
             message = f"'{symbol.name}' is a kernel, whose address is for launches by kernels: they are not supported"
             raise self._error(message, at, symbol.name)
         if meaning.kind == "function" and symbol.offset:
@@ -94,7 +95,7 @@ class Names:
         if variable.type not in ptx.TYPE_BYTES:
             raise self._error(f"variables of type .{variable.type} are not supported", at, variable.name)
         if variable.extern and variable.space != "shared":
-            raise self._error(f"variable '{variable.name}' is not defined in this file", at, variable.name)
+            raise self._error(self._undefined("variable", variable.name), at, variable.name)
         home = self.call_parameters if variable.space == "param" else self.variables
         home[unique] = variable
 
@@ -120,6 +121,13 @@ class Names:
                 name = self.call_parameters[unique].name
                 raise self._error(f"the address of '{name}', a call's parameter, cannot be taken; copy it to a .local "
                                   "variable", at, name)
+
+    def _undefined(self, kind: str, name: str) -> str:
+        """A message for what no file defines."""
+        files = "this file" if self._symbols.files == 1 else "these files"
+        hidden = self._symbols.hidden.get(name)
+        other = f"{hidden} defines one without .visible" if hidden else "give the PTX file that defines it, too"
+        return f"{kind} '{name}' is not defined in {files}: {other}"
 
     def _error(self, message: str, at: ptx.Instruction, name: str = "", kind: type[PtxError] = PtxError) -> PtxError:
         """An error at `name` in the instruction's line, or else at the instruction itself."""

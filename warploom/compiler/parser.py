@@ -14,17 +14,18 @@ from warploom.compiler import ptx
 from warploom.compiler.builder import Alias, Builder
 
 
-def parse(text: str, file: str = "<ptx>") -> ptx.Module:
-    """Parse PTX `text`; `file` is its name in messages.
+def parse(text: str, file: str = "<ptx>", before: int = 0) -> ptx.Module:
+    """Parse PTX `text`; `file` is its name in messages, and its lines are counted from `before`.
 
     A bare name becomes a `ptx.Symbol`, even if it is a register: only the linker knows the declarations. Debug
     sections, `.loc`, `.file` and `.pragma` are skipped, an aliased function appears under both names. Raises `PtxError`
     with line and column for anything that is not 64-bit PTX.
     """
+    padded = "\n" * before + text
     try:
-        items: Any = _parser().parse(text)  # what `Builder.file` returns; Lark's signature says a tree
+        items: Any = _parser().parse(padded)  # what `Builder.file` returns; Lark's signature says a tree
     except UnexpectedInput as error:
-        raise _explain(error, text, file) from None
+        raise _explain(error, padded, file) from None
     except PtxError as error:
         raise PtxError(error.message, file=file, line=error.line, column=error.column) from None
     header: dict[str, str] = {}
@@ -43,7 +44,7 @@ def parse(text: str, file: str = "<ptx>") -> ptx.Module:
     defined = {function.name: function for function in functions if function.body}
     functions += [replace(defined[target], name=name) for name, target in aliases.items() if target in defined]
     version, target = header.get("version", ""), header.get("target", "")
-    return ptx.Module(file, version, target, tuple(variables), tuple(functions), text)
+    return ptx.Module(file, version, target, tuple(variables), tuple(functions), text, before)
 
 
 @cache

@@ -5,9 +5,9 @@ A `Module` mirrors the text. `warploom.compiler.linker` turns one entry of it in
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from warploom.arch.program import ModuleVariable
+from warploom.arch.program import Files, ModuleVariable
 
 # ---------------------------------------------------------------- operands
 
@@ -145,7 +145,17 @@ class Variable:
     vector: int = 1
     initial: bytes = b""
     pointers: tuple[tuple[int, Symbol, bool, range], ...] = ()
-    extern: bool = False
+    linkage: str = ""  # visible, extern, weak, common
+
+    @property
+    def extern(self) -> bool:
+        """Whether it is only declared here, or dynamic shared memory."""
+        return self.linkage == "extern"
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether it is more than a declaration."""
+        return not self.extern
 
     @property
     def size(self) -> int:
@@ -185,6 +195,12 @@ class Function:
     line: int
     max_threads: int = 0  # product of .maxntid, 0 if absent
     block: tuple[int, ...] = ()  # x, y, z of .reqntid, empty if absent
+    linkage: str = ""  # as of variables
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether it has a body."""
+        return self.body is not None
 
     @property
     def statements(self) -> Iterator[Statement]:
@@ -200,7 +216,8 @@ class Function:
 
 @dataclass(frozen=True)
 class Module:
-    """A whole PTX file; `text` is its source, for messages."""
+    """A whole PTX file; `text` is its source, for messages. The lines of all in it are counted from `before`: those of
+    several files go on."""
 
     file: str
     version: str
@@ -208,6 +225,7 @@ class Module:
     variables: tuple[Variable, ...]
     functions: tuple[Function, ...]
     text: str = ""
+    before: int = 0
 
 
 @dataclass
@@ -238,7 +256,7 @@ class Kernel:
     globals: bytes = b""
     module: tuple[ModuleVariable, ...] = ()  # what `constants` and `globals` hold
     stops: tuple[str, ...] = ()
-    sources: dict[int, str] = field(default_factory=dict)  # line -> text, for messages
+    files: Files = ()
 
 
 TYPE_BYTES = {

@@ -7,9 +7,11 @@ function at a constant distance from there.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from warploom.compiler import ptx
+from warploom.compiler.modules import Symbols
+from warploom.compiler.scopes import Scope
 
 VTABLE = "_ZTV"
 COPIES = ("mov", "cvta")
@@ -33,12 +35,13 @@ Place = tuple[str, int]
 
 
 class Code:
-    """The `instructions` of a function, the names in their operands but for what is called, and the instructions that
-    write each register."""
+    """The `instructions` of a function, the names in their operands but for what is called, with their unique names in
+    `scope`, and the instructions that write each register."""
 
-    def __init__(self, function: ptx.Function) -> None:
+    def __init__(self, function: ptx.Function, scope: Scope) -> None:
         self.instructions = [each for each in function.statements if isinstance(each, ptx.Instruction)]
-        self.named = {name for each in self.instructions if each.opcode != "call" for name in _names(*each.operands)}
+        named = {name for each in self.instructions if each.opcode != "call" for name in _names(*each.operands)}
+        self.named = {name: scope.meanings[name].name for name in named if name in scope.meanings}
         self._writers: dict[str, list[ptx.Instruction]] = defaultdict(list)
         for instruction in self.instructions:
             for name in _written(instruction):
@@ -61,7 +64,8 @@ class Code:
 
     def places(self, variables: Iterable[str]) -> Iterator[tuple[str, int | None]]:
         """The places in `variables` whose addresses are used as they are; None if they are not known."""
-        held: dict[str, set[Place]] = defaultdict(set, {name: {(name, 0)} for name in variables})
+        start = {name: {(unique, 0)} for name, unique in self.named.items() if unique in variables}
+        held: dict[str, set[Place]] = defaultdict(set, start)
         before, size = -1, 0
         while before < size:
             before = size
@@ -69,7 +73,7 @@ class Code:
                 _pass_on(instruction, held)
             size = sum(map(len, held.values()))
             if size > MAX_PLACES * len(held):
-                yield from ((name, None) for name in variables)
+                yield from ((self.named[name], None) for name in start)
                 return
         for instruction in self.instructions:
             if _constant(instruction) is None:
@@ -88,15 +92,16 @@ class Code:
 
 
 class Reach:
-    """The functions whose address is anywhere in a module: another kernel may have stored it."""
+    """The functions whose address is anywhere in some files: another kernel may have stored it."""
 
-    def __init__(self, functions: Mapping[str, ptx.Function], variables: Iterable[ptx.Variable]) -> None:
-        self._code = {name: Code(function) for name, function in functions.items()}
+    def __init__(self, symbols: Symbols) -> None:
+        functions = symbols.functions
+        self._code = {name: Code(function, symbols.scopes[name]) for name, function in functions.items()}
         self._slots: dict[str, set[Place]] = defaultdict(set)  # of each function in vtables
         self._points: dict[str, set[int | None]] = {}
-        self._others = {name for code in self._code.values() for name in code.named}
+        self._others = {name for code in self._code.values() for name in code.named.values()}
         own = (statement for function in functions.values() for statement in function.statements)
-        declared = [*variables, *(statement for statement in own if isinstance(statement, ptx.Variable))]
+        declared = [*symbols.variables.values(), *(each for each in own if isinstance(each, ptx.Variable))]
         for variable in declared:
             if variable.name.startswith(VTABLE):
                 self._points[variable.name] = set()

@@ -97,16 +97,17 @@ class Gpu:
         """An array of zeros in global memory. Raises `LaunchError`."""
         return self._memory.zeros(shape, dtype, name)
 
-    def module(self, path: str | Path, max_registers: int = GENERAL_REGISTERS) -> Module:
-        """A PTX file, whose kernels and variables have this GPU's memory, compiled for threads of at most so many
-        registers (CU_JIT_MAX_REGISTERS). Raises `PtxError`, and `LaunchError` for what is no path or no number."""
-        if not isinstance(path, str | Path):
-            raise LaunchError(f"module({shown(path)}): must be the path of a PTX file")
+    def module(self, *paths: str | Path, max_registers: int = GENERAL_REGISTERS) -> Module:
+        """A PTX file, or several that are linked, whose kernels and variables have this GPU's memory, compiled for
+        threads of at most so many registers (CU_JIT_MAX_REGISTERS). Raises `PtxError`, and `LaunchError` for what is no
+        path or no number."""
+        if wrong := [path for path in paths or (None,) if not isinstance(path, str | Path)]:
+            raise LaunchError(f"module({shown(wrong[0])}): must be the path of a PTX file")
         if (not isinstance(max_registers, int) or isinstance(max_registers, bool)
                 or not 1 <= max_registers <= GENERAL_REGISTERS):
             raise LaunchError(f"module(max_registers={shown(max_registers)}): must be a whole number from 1 to "
                               f"{GENERAL_REGISTERS}")
-        return Module(self.launch, Path(path), max_registers)
+        return Module(self.launch, [Path(path) for path in paths], max_registers)
 
     @property
     def statistics(self) -> Statistics:
@@ -155,7 +156,7 @@ class Gpu:
         if self._files is None:
             return
         try:
-            save(self._files / f"{len(self.launches)}-{program.name[:60]}", module.text, program.name, launch)
+            save(self._files / f"{len(self.launches)}-{program.name[:60]}", module.texts.values(), program.name, launch)
         except OSError as error:
             raise LaunchError(f"launch_files: {error.filename}: {error.strerror}: make room, or choose another "
                               "folder") from None

@@ -36,7 +36,7 @@ class Hardware:
         from warploom.tb.runner import BenchError  # noqa: PLC0415
 
         with store.run_folder(f"launch-{entry}") as folder:
-            file = load(save(folder / "launch", module.text, entry, launch))
+            file = load(save(folder / "launch", module.texts.values(), entry, launch))
             file = file.changed(Options(max_registers=module.max_registers))
             try:
                 return lockstep(self.config, file, self.seed, cycles=cycles, replay=self.replay)

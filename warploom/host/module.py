@@ -1,4 +1,4 @@
-"""Modules: PTX files with their kernels and variables."""
+"""Modules: PTX files, linked, with their kernels and variables."""
 
 from __future__ import annotations
 
@@ -13,10 +13,8 @@ from warploom.arch.errors import LaunchError, listed, nearest, shown
 from warploom.arch.isa import GENERAL_REGISTERS
 from warploom.arch.launch import Buffer, Locality
 from warploom.arch.program import Program
-from warploom.compiler import images, linker, pointer_calls
-from warploom.compiler.compile import compile_ptx, read_ptx
-from warploom.compiler.excerpt import excerpt
-from warploom.compiler.parser import parse
+from warploom.compiler import images, pointer_calls
+from warploom.compiler.compile import compile_texts, declared, read_all
 from warploom.compiler.ptx import Variable
 from warploom.host.arguments import Value
 from warploom.host.array import checked, copied
@@ -28,34 +26,37 @@ Launcher = Callable[["Kernel", Geometry, Sequence[Value]], Any]
 
 
 class Module:
-    """A PTX file on a GPU, on which `launch` runs its kernels. Its variables keep their contents from launch to launch.
+    """PTX files on a GPU, linked, on which `launch` runs their kernels. Their variables keep their contents from launch
+    to launch.
 
-    `entries` are the names of its kernels. Threads have at most `max_registers` registers, and other values are in
+    `entries` are the names of the kernels. Threads have at most `max_registers` registers, and other values are in
     local memory. Raises `PtxError`.
     """
 
-    def __init__(self, launch: Launcher, path: Path, max_registers: int = GENERAL_REGISTERS) -> None:
-        self.launch, self.path, self.text, self.max_registers = launch, path, read_ptx(path), max_registers
-        declared = parse(excerpt(self.text, ""), str(path))
-        self.entries = tuple(function.name for function in declared.functions if function.is_entry)
-        functions = pointer_calls.addresses(linker.functions_of(declared).values())
-        self._declared = {variable.name: images.with_functions(variable, functions) for variable in declared.variables
-                          if variable.space in ("global", "const") and not variable.extern}
+    def __init__(self, launch: Launcher, paths: Sequence[Path], max_registers: int = GENERAL_REGISTERS) -> None:
+        self.launch, self.texts, self.max_registers = launch, read_all(paths), max_registers
+        self.name = ", ".join(self.texts)
+        symbols = declared(self.texts)
+        self.entries = tuple(name for name, function in symbols.functions.items() if function.is_entry)
+        functions = pointer_calls.addresses(symbols.functions.values())
+        self._declared = {name: images.with_functions(variable, functions)
+                          for name, variable in symbols.variables.items()
+                          if variable.space in ("global", "const") and variable.is_defined}
         self._contents: dict[str, bytes] = {}
 
     def __getitem__(self, entry: str) -> Kernel:
         """The kernel of this name, as the PTX has it. Raises `LaunchError` if there is none, and `PtxError`."""
         if entry not in self.entries:
-            raise LaunchError(f"{self.path}: no kernel {shown(entry)}; it has {listed(self.entries) or 'none'}"
+            raise LaunchError(f"{self.name}: no kernel {shown(entry)}; it has {listed(self.entries) or 'none'}"
                               f"{nearest(str(entry), self.entries)}")
-        return Kernel(self, _compiled(self.text, str(self.path), entry, self.max_registers))
+        return Kernel(self, _compiled(tuple(self.texts.items()), entry, self.max_registers))
 
     def set(self, name: str, value: np.ndarray | np.generic) -> None:
         """Set a `.global` or `.const` variable from its first byte on (cudaMemcpyToSymbol). Raises `LaunchError`."""
         size = self._variable(name).size
-        new = copied(checked(f"{self.path}: {name}", value)).tobytes()
+        new = copied(checked(f"{self.name}: {name}", value)).tobytes()
         if len(new) > size:
-            raise LaunchError(f"{self.path}: {name} has {size} bytes, {len(new)} are given")
+            raise LaunchError(f"{self.name}: {name} has {size} bytes, {len(new)} are given")
         self._contents[name] = new + self._contents.get(name, b"")[len(new):]
 
     def get(self, name: str, dtype: str | type | np.dtype) -> np.ndarray:
@@ -64,12 +65,12 @@ class Module:
         data = self._contents.get(name, b"")
         if variable.pointers and len(data) < variable.size:
             when = "only kernels read" if variable.space == "const" else "it gets with the first launch"
-            raise LaunchError(f"{self.path}: {name} holds addresses, which {when}")
+            raise LaunchError(f"{self.name}: {name} holds addresses, which {when}")
         data += variable.initial.ljust(variable.size, b"\0")[len(data):]
         try:
             return np.frombuffer(data, dtype).copy()
         except (TypeError, ValueError) as error:
-            raise LaunchError(f"{self.path}: {name} ({variable.size} bytes) as {shown(dtype)}: {error}") from None
+            raise LaunchError(f"{self.name}: {name} ({variable.size} bytes) as {shown(dtype)}: {error}") from None
 
     def symbols(self, program: Program) -> tuple[Buffer, ...]:
         """The contents of the variables, for a launch of `program`, which lacks those of functions that it omits."""
@@ -83,7 +84,7 @@ class Module:
 
     def _variable(self, name: str) -> Variable:
         if not isinstance(name, str) or name not in self._declared:
-            raise LaunchError(f"{self.path}: no .global or .const variable {shown(name)}"
+            raise LaunchError(f"{self.name}: no .global or .const variable {shown(name)}"
                               f"{nearest(str(name), self._declared)}")
         return self._declared[name]
 
@@ -120,6 +121,6 @@ class Configured:
 
 
 @lru_cache(maxsize=256)
-def _compiled(text: str, file: str, entry: str, max_registers: int) -> Program:
+def _compiled(texts: tuple[tuple[str, str], ...], entry: str, max_registers: int) -> Program:
     """A compiled kernel: once for all GPUs of this process."""
-    return compile_ptx(text, file, entry, max_registers)
+    return compile_texts(dict(texts), entry, max_registers)

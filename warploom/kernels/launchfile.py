@@ -30,12 +30,12 @@ class Options:
 
 @dataclass(frozen=True)
 class LaunchFile:
-    """A parsed launch file: `ptx` is the path of the PTX file, `entry` is None if the file has only one, `outputs` are
-    the names of output buffers and symbols. `options` have changed `launch` already. `files` are all files that were or
+    """A parsed launch file: `ptx` are the paths of PTX files, `entry` is None if they have only one, `outputs` are the
+    names of output buffers and symbols. `options` have changed `launch` already. `files` are all files that were or
     will be read."""
 
     path: Path
-    ptx: Path
+    ptx: tuple[Path, ...]
     entry: str | None
     launch: Launch
     outputs: tuple[str, ...]
@@ -67,13 +67,7 @@ def load(path: str | Path) -> LaunchFile:
         raise LaunchError(f"{path}: {error.strerror}: name a launch file (TOML) that exists") from None
     except (ValueError, RecursionError) as error:  # no TOML, no text, or no path; brackets nested too deeply
         raise LaunchError(f"{path}: not TOML: {error}") from None
-    ptx = path.parent / top.text("ptx")
-    try:
-        wrong = "" if ptx.is_file() else " is not a file"
-    except OSError as error:  # the name is too long
-        wrong = f": {error.strerror}"
-    if wrong:
-        top.fail("ptx", f"{ptx}{wrong}; paths are relative to the launch file")
+    ptx = tuple(_ptx(path.parent / name, top) for name in top.texts("ptx"))
     entry = top.text("entry", None)
     grid, block = _geometry(top)
     dynamic_shared = top.whole("dynamic_shared", 0, 1 << 20, 0)
@@ -96,7 +90,18 @@ def load(path: str | Path) -> LaunchFile:
     values = [*arguments, *memory, *symbols]
     return LaunchFile(path, ptx, entry, launch, tuple(v.name for v in values if v.out),
                       tuple(v.expectation for v in values if v.expectation is not None),
-                      files=(path, ptx, *arrays.files))
+                      files=(path, *ptx, *arrays.files))
+
+
+def _ptx(path: Path, top: Table) -> Path:
+    """The path of a PTX file that exists."""
+    try:
+        wrong = "" if path.is_file() else " is not a file"
+    except OSError as error:  # the name is too long
+        wrong = f": {error.strerror}"
+    if wrong:
+        top.fail("ptx", f"{path}{wrong}; paths are relative to the launch file")
+    return path
 
 
 def _geometry(top: Table) -> tuple[tuple[int, int, int], tuple[int, int, int]]:

@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +14,8 @@ from warploom.kernels.arrays import DTYPES, SCALAR_TYPES
 FILE, PTX = "launch.toml", "kernel.ptx"
 
 
-def save(folder: Path, ptx: str, entry: str, launch: Launch) -> Path:
-    """Write `launch.toml` in a folder, which is made, with the PTX text and the arrays beside it; returns its path. An
+def save(folder: Path, texts: Collection[str], entry: str, launch: Launch) -> Path:
+    """Write `launch.toml` in a folder, which is made, with PTX texts and the arrays beside it; returns its path. An
     array of structs, truth values or complex numbers becomes one of bytes. All arrays in global memory are outputs.
 
     A `launch.toml` that is there is removed first, and the new one comes last, so that what it names is whole. Raises
@@ -24,13 +24,15 @@ def save(folder: Path, ptx: str, entry: str, launch: Launch) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / FILE
     path.unlink(missing_ok=True)
-    write_whole(folder / PTX, ptx.encode())
-    write_whole(path, ("\n".join(_lines(folder, entry, launch)) + "\n").encode())
+    files = [PTX if not number else f"kernel.{number}.ptx" for number, _ in enumerate(texts)]
+    for file, text in zip(files, texts, strict=True):
+        write_whole(folder / file, text.encode())
+    write_whole(path, ("\n".join(_lines(folder, files, entry, launch)) + "\n").encode())
     return path
 
 
-def _lines(folder: Path, entry: str, launch: Launch) -> Iterator[str]:
-    yield f'ptx = "{PTX}"'
+def _lines(folder: Path, files: list[str], entry: str, launch: Launch) -> Iterator[str]:
+    yield f"ptx = {_text(files[0]) if len(files) == 1 else json.dumps(files)}"
     yield f"entry = {_text(entry)}"
     yield f"grid = {list(launch.grid)}"
     yield f"block = {list(launch.block)}"

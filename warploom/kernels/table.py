@@ -41,6 +41,15 @@ class Table:
             self.fail(key, "must not be empty")
         return value
 
+    def texts(self, key: str) -> list[str]:
+        """A string, or a list of some; none is empty."""
+        value = self._take(key, _REQUIRED, "a string in quotes, or a list of some",
+                           lambda v: isinstance(v, str) or (isinstance(v, list) and {*map(type, v)} == {str}))
+        found: list[str] = [value] if isinstance(value, str) else value
+        if "" in found:
+            self.fail(key, "must not be empty")
+        return found
+
     def flag(self, key: str, default: Any = _REQUIRED) -> Any:
         """true or false."""
         return self._take(key, default, "true or false", lambda v: isinstance(v, bool))

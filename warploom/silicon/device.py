@@ -52,7 +52,7 @@ class Silicon:
 
     def module(self, path: str | Path) -> Module:
         """A PTX file, whose kernels and variables have this GPU's memory. Raises `PtxError`."""
-        return Module(self.launch, Path(path))
+        return Module(self.launch, [Path(path)])
 
     def launch(self, kernel: Kernel, geometry: Geometry, arguments: Sequence[Value]) -> None:
         """Run a kernel to its end."""
@@ -75,7 +75,7 @@ class Silicon:
     def _load(self, module: Module) -> Any:
         """A module, compiled by the driver."""
         if module not in self._loaded:
-            self._loaded[module] = self.cupy.RawModule(path=str(module.path))
+            self._loaded[module] = self.cupy.RawModule(path=module.name)
         return self._loaded[module]
 
     def _place(self, size: int) -> int:

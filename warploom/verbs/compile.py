@@ -1,4 +1,4 @@
-"""``warploom compile``: the machine code of a PTX file, with the PTX lines it comes from."""
+"""``warploom compile``: the machine code of a kernel, with the PTX lines it comes from."""
 
 import argparse
 
@@ -13,7 +13,7 @@ from warploom.verbs import Body
 
 def main(options: argparse.Namespace) -> Body:
     """Compile one kernel and list it."""
-    program = compile_file(options.file, options.entry, options.max_registers, optimise=options.optimise,
+    program = compile_file(options.files, options.entry, options.max_registers, optimise=options.optimise,
                            virtual_registers=options.virtual_registers)
     hints: Body = {}
     if options.window is not None:
@@ -26,10 +26,16 @@ def main(options: argparse.Namespace) -> Body:
                "shared_bytes": program.shared_bytes, "local_bytes": program.local_bytes,
                "parameter_bytes": program.parameter_bytes, **hints}
     print(listing(program))
-    report.fields(str(options.file), summary)
-    code = [{"line": line, "text": instruction_text(instruction)} | _order(program, pc)
-            for pc, (instruction, line) in enumerate(zip(program.instructions, program.lines, strict=True))]
+    report.fields(program.source, summary)
+    code = [_place(program, pc) | {"text": instruction_text(instruction)} | _order(program, pc)
+            for pc, instruction in enumerate(program.instructions)]
     return {**summary, "code": code}
+
+
+def _place(program: Program, pc: int) -> Body:
+    """The PTX line of an instruction, with the file if there are several."""
+    file, line = program.place(pc)
+    return {"file": file, "line": line} if program.files else {"line": line}
 
 
 def _order(program: Program, pc: int) -> Body:

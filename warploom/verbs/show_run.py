@@ -12,7 +12,7 @@ def describe(executed: Executed) -> Body:
     """The kernel, its launch, the amount executed, and the comparison of the results."""
     file, program, execution = executed.file, executed.program, executed.execution
     return {
-        "kernel": {"entry": program.name, "launch_file": str(file.path), "ptx": str(file.ptx),
+        "kernel": {"entry": program.name, "launch_file": str(file.path), "ptx": program.source,
                    "registers": program.registers, "instructions": len(program.instructions),
                    "shared_bytes": program.shared_bytes + file.launch.dynamic_shared,
                    "grid": list(file.launch.grid), "block": list(file.launch.block)},

@@ -39,11 +39,13 @@ class Source:
     each holds for what follows it in its function."""
 
     def __init__(self, program: Program) -> None:
-        self._ptx = Path(program.source)
+        self._name, self._folders = program.source, {}
         self._texts: dict[str, list[str]] = {}
-        located = self._located(self.text(program.source))
-        self.lines = [Lines(instruction_text(instruction), Place(program.source, line), located.get(line))
-                      for instruction, line in zip(program.instructions, program.lines, strict=True)]
+        places = [Place(*program.place(pc)) for pc in range(len(program.instructions))]
+        located = {file: self._located(self.text(file)) for file in dict.fromkeys(place.file for place in places)}
+        self._folders = dict.fromkeys(Path(file).parent for file in located)
+        self.lines = [Lines(instruction_text(instruction), place, located[place.file].get(place.line))
+                      for instruction, place in zip(program.instructions, places, strict=True)]
         """Those of each instruction, by pc."""
 
     def text(self, file: str) -> list[str]:
@@ -60,12 +62,13 @@ class Source:
     def need_cuda(self) -> None:
         """Raise `LaunchError` unless the PTX has line information."""
         if not any(lines.cuda for lines in self.lines):
-            raise LaunchError(f"{self._ptx}: has no lines of CUDA: compile it with nvcc -lineinfo -ptx")
+            raise LaunchError(f"{self._name}: has no lines of CUDA: compile it with nvcc -lineinfo -ptx")
 
     def _paths(self, file: str) -> Iterator[Path]:
         yield Path(file)
-        yield self._ptx.parent / file
-        yield self._ptx.parent / Path(file).name
+        for folder in self._folders:
+            yield folder / file
+            yield folder / Path(file).name
 
     def _located(self, lines: list[str]) -> dict[int, Place]:
         """The CUDA line of each PTX line that has one."""

@@ -88,12 +88,12 @@ def check(program: Program, launch: Launch) -> None:
     if 32 * launch.warps_per_block * launch.blocks >> 32:
         raise LaunchError(f"{program.source}: {refused}: it counts the threads of a launch in 32 bits: launch fewer "
                           f"blocks than {launch.blocks:,}")
-    for i, line in zip(program.instructions, program.lines, strict=True):
+    for pc, i in enumerate(program.instructions):
         why = refusal(i)
         if i.op is Op.BAR and launch.threads > 32:
             why = "a barrier joins the 32 threads of one warp: launch blocks of at most 32 threads"
         if why:
-            raise LaunchError(f"{program.source}:{line}: {refused}: {why}")
+            raise LaunchError(f"{program.at(pc)}: {refused}: {why}")
     for variable in program.module:
         if variable.space is Space.GLOBAL:
             raise LaunchError(f"{program.source}: {refused}: it has no .global variables such as {variable.name}; pass "
