@@ -173,6 +173,13 @@ def test_another_value_is_an_error(pointer):
                                       "is no function of the PTX with these parameters and results")
 
 
+def test_a_call_that_no_function_fits():
+    """Its kernel may be compiled, and executed as long as no thread calls."""
+    text = FUNCTIONS + KERNEL.format(f"setp.ne.u64 p, %rd1, 0;\n{PROTOTYPE}\n@p call (%r1), %rd1, (%r0), P;")
+    check(text, 99)
+    assert "the pointer that is called is no function" in stopped(text, FUNCTIONS_BASE)
+
+
 RECURSIVE = f""".func (.param .b32 r) again(.param .b32 x) {{ .reg .b64 f; .reg .b32 v; .reg .pred p;
     ld.param.b32 v, [x]; setp.eq.u32 p, v, 31; mov.u64 f, again; @!p mov.u64 f, one; {PROTOTYPE}
     {{ .param .b32 a; .param .b32 b; st.param.b32 [a], v; call (b), f, (a), P; ld.param.b32 v, [b]; }}

@@ -6,7 +6,7 @@ A call's parameters stay variables of space ``param`` here, which are copied bef
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import count
+from itertools import count, pairwise
 
 from warploom.arch.errors import PtxError
 from warploom.compiler import branch_tables, callparams, pointer_calls, ptx, runtime
@@ -220,8 +220,8 @@ class Inliner(Names):
             variables = dict(self.variables)
         if functions and len(refused) == len(functions):
             raise refused[0]
-        ends = [*starts[1:], len(self.body)]
-        cases = [(address, self.body[low:high]) for address, low, high in zip(functions, starts, ends, strict=True)]
+        ranges = pairwise([*starts, len(self.body)])
+        cases = [(address, self.body[low:high]) for address, (low, high) in zip(functions, ranges, strict=True)]
         del self.body[start:]
         return cases
 
