@@ -70,6 +70,51 @@ def pairs(low: np.ndarray) -> np.ndarray:
     return low | np.roll(low, 1) << np.uint64(16)
 
 
+# ---------------------------------------------------------------- approximate functions
+
+
+def values(words: np.ndarray, kind: str) -> np.ndarray:
+    """The numbers of words, exactly."""
+    if kind == "f16":
+        return halves(words).astype(np.float64)
+    return (words.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+
+
+BOUNDS = {("ex2", "f16"): (2.0**-9.9, 0), ("ex2", "bf16"): (2.0**-7, 0),
+          ("tanh", "f16"): (0, 2.0**-10.987), ("tanh", "bf16"): (0, 2.0**-8)}
+"""Relative and absolute errors that PTX allows."""
+
+
+@pytest.mark.parametrize("optimise", [True, False])
+@pytest.mark.parametrize(("opcode", "kind"), BOUNDS)
+def test_approximate_functions_of_every_number(opcode, kind, optimise):
+    """Against float64. The smallest f16 results are subnormal: then a step between them is allowed."""
+    line = f"{opcode}.approx{'.ftz' * (kind == 'bf16' and opcode == 'ex2')}.{kind}"
+    with np.errstate(all="ignore"):
+        given = values(EVERY_HALF, kind)
+        given = np.where((kind == "bf16") & (np.abs(given) < 2.0**-126), given * (opcode != "ex2"), given)
+        wanted = {"ex2": np.exp2, "tanh": np.tanh}[opcode](given)
+        got = values(words := run(f"{line} %d, %a;", "hh", EVERY_HALF, optimise=optimise), kind)
+        relative, absolute = BOUNDS[opcode, kind]
+        smallest = 2.0**-24 if kind == "f16" else 2.0**-126
+        fine = np.abs(got - wanted) <= np.maximum(relative * np.abs(wanted), max(absolute, smallest))
+        largest = 65504 if kind == "f16" else float.fromhex("0x1.fep127")
+        fine |= (got == wanted) | (np.isinf(got) & (wanted > largest))
+    nan = np.isnan(given)
+    assert (fine | nan).all()
+    np.testing.assert_array_equal(words[nan], 0x7FFF)
+    if opcode == "tanh":
+        np.testing.assert_array_equal(np.signbit(got[~nan]), np.signbit(given[~nan]))
+    both = run(f"{line}x2 %d, %a;", "ww", pairs(EVERY_HALF.astype(np.uint64)), optimise=optimise)
+    np.testing.assert_array_equal(both, pairs(words))
+
+
+def test_ex2_of_special_numbers():
+    special = np.array([0, 0x8000, 0x7C00, 0xFC00, 0x3C00, 0xBC00, 1, 0x4C00, 0xCE00, 0xCE01], np.uint64)
+    wanted = [1, 1, np.inf, 0, 2, 0.5, 1, np.inf, 2.0**-24, 2.0**-24]
+    np.testing.assert_array_equal(halves(run("ex2.approx.f16 %d, %a;", "hh", special)), wanted)
+
+
 # ---------------------------------------------------------------- conversions
 
 
@@ -379,7 +424,10 @@ def test_atomic_sums_of_a_block(guard, taken, optimise):
 
 @pytest.mark.parametrize("line", [
     "atom.global.add.noftz.f16 %d, [%in], 1;", "atom.global.min.noftz.f16 %d, [%in], %a;",
-    "atom.global.add.noftz.f16x2 %d, [%in], %a;", "atom.global.v2.f16.add.noftz {%d, %d}, [%in], {%a, %a};"])
+    "atom.global.add.noftz.f16x2 %d, [%in], %a;", "atom.global.add.f16 %d, [%in], %a;",
+    "atom.global.add.ftz.f16 %d, [%in], %a;", "atom.global.add.bf16 %d, [%in], %a;",
+    "red.global.add.f16 [%in], %a;", "red.global.add.ftz.bf16 [%in], %a;",
+    "atom.global.v2.f16.add.noftz {%d, %d}, [%in], {%a, %a};"])
 def test_atomics_that_are_refused(line):
-    with pytest.raises(PtxError, match="atom"):
+    with pytest.raises(PtxError, match=r"atom|red"):
         run(line, "hh", np.zeros(1, np.uint64))

@@ -24,9 +24,9 @@ PAIRS = np.concatenate([np.stack(np.meshgrid(CORNERS, CORNERS), -1).reshape(-1, 
                         np.random.default_rng(16).integers(0, 1 << 32, (135, 2))]).astype(np.uint32)
 
 
-def results(line: str, rows: np.ndarray) -> list[int]:
+def results(line: str, rows: np.ndarray, *, optimise: bool = True) -> list[int]:
     """%r of a line of PTX for each row (%a, %b, %c)."""
-    program = compile_ptx(PTX.format(line), "k.ptx")
+    program = compile_ptx(PTX.format(line), "k.ptx", optimise=optimise)
     count = len(rows)
     buffers = Buffer("in", rows), Buffer("out", np.zeros(count, np.uint32))
     return execute(program, Launch((1, 1, 1), (count, 1, 1), buffers), record=False).buffers["out"].tolist()
@@ -101,3 +101,48 @@ def test_find_the_nth_set_bit():
     assert results("fns.b32 %r, %a, %b, %c;", rows.astype(np.uint32)) == wanted
     wanted = [nth(int(row[0]), 0, 3) for row in rows]
     assert results("fns.b32 %r, %a, 0, 3;", rows.astype(np.uint32)) == wanted
+
+
+@pytest.mark.parametrize("optimise", [True, False])
+@pytest.mark.parametrize(("line", "wanted"), [
+    ("lop3.or.b32 %d|%p, %a, %b, %c, 0x96, %q;", lambda d, q: (d, d != 0 or q)),
+    ("lop3.and.b32 %d|%p, %a, %b, %c, 0x96, !%q;", lambda d, q: (d, d != 0 and not q)),
+    ("lop3.and.b32 _|%p, %a, %b, %c, 0x196, 1;", lambda d, q: (7, d != 0)),
+    ("mov.b32 %d, %a; lop3.or.b32 %d|%q, %d, %b, %c, 0x96, %q; mov.pred %p, %q;", lambda d, q: (d, d != 0 or q)),
+    ("@%q lop3.or.b32 %d|%p, %a, %b, %c, 0x96, 0;", lambda d, q: (d, d != 0) if q else (7, False)),
+])
+def test_lop3_with_a_predicate(line, wanted, optimise):
+    """%p is the upper bit of the result."""
+    rows = np.concatenate([np.column_stack([PAIRS, PAIRS[:, 0] ^ PAIRS[:, 1]]),  # whose parity is 0
+                           np.column_stack([PAIRS, PAIRS[::-1, 0]])]).astype(np.uint32)
+    text = f""".reg .b32 %d; .reg .pred %p, %q; mov.b32 %d, 7; setp.ne.u32 %p, %n, %n; and.b32 %r, %n, 1;
+    setp.eq.u32 %q, %r, 1; {line} selp.u32 %r, 0x80000000, 0, %p; and.b32 %d, %d, 0x7FFFFFFF; or.b32 %r, %r, %d;"""
+    expected = []
+    for number, (a, b, c) in enumerate(rows.tolist()):
+        d, p = wanted(a ^ b ^ c, bool(number & 1))
+        expected.append(d & 0x7FFFFFFF | bool(p) << 31)
+    assert results(text, rows, optimise=optimise) == expected
+
+
+@pytest.mark.parametrize("optimise", [True, False])
+@pytest.mark.parametrize("type_", ["u16", "s16", "u8", "s8", "u4", "s4", "u2", "s2"])
+def test_packed_conversions(type_, optimise):
+    """As the PTX ISA writes them, bit by bit."""
+    bits, signed = int(type_[1:]), type_[0] == "s"
+    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+    rng = np.random.default_rng(9)
+    rows = np.concatenate([np.column_stack([PAIRS, PAIRS[::-1, 1]]), rng.integers(-20, 20, (200, 3)).astype(np.uint32)])
+
+    def packed(row: list[int]) -> int:
+        a, b = (min(max(word - (word >> 31 << 32), low), high) % (1 << bits) for word in row[:2])
+        return a << bits | b if bits == 16 else (row[2] << 2 * bits | a << bits | b) % (1 << 32)
+
+    line = f"cvt.pack.sat.{type_}.s32{'' if bits == 16 else '.b32'} %r, %a, %b{'' if bits == 16 else ', %c'};"
+    assert results(line, rows, optimise=optimise) == [packed(row) for row in rows.tolist()]
+
+
+def test_packed_conversions_of_constants():
+    rows = PAIRS[:64].repeat(2, 1)[:, :3]
+    assert results("cvt.pack.sat.u8.s32.b32 %r, 300, -5, 0x1234;", rows) == [0x1234FF00] * 64
+    assert results("mov.b32 %r, %a; cvt.pack.sat.s16.s32 %r, 70000, %r;", rows) == [
+        0x7FFF0000 | min(max(a - (a >> 31 << 32), -0x8000), 0x7FFF) & 0xFFFF for a in rows[:, 0].tolist()]

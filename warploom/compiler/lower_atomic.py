@@ -26,8 +26,8 @@ LEGAL = {
 }
 """PTX's types of each operator, and the untyped ones under their typed names, which older PTX used."""
 
-SUPPORTS = ("add, min, max, inc, dec, and, or, xor, exch, cas of 32 and 64 bits, 16-bit cas, add of f32, f64, f16, "
-            "f16x2, bf16, bf16x2")
+SUPPORTS = ("add, min, max, inc, dec, and, or, xor, exch, cas of 32 and 64 bits, 16-bit cas, add of f32 and f64, "
+            "add.noftz of f16, f16x2, bf16, bf16x2")
 VECTORS = ("v2", "v4", "v8")
 TYPES = ("b16", "b32", "u32", "s32", "b64", "u64", "s64", "f32", "f64", *HALVES, *PAIRS)
 
@@ -36,7 +36,8 @@ TYPES = ("b16", "b32", "u32", "s32", "b64", "u64", "s64", "f32", "f64", *HALVES,
 def atomic(e: Emitter) -> None:
     """atom, red."""
     drop_hints(e)
-    e.flag("noftz")
+    if e.type in (*HALVES, *PAIRS):
+        e.choose({"noftz": True})
     if any(e.flag(vector) for vector in VECTORS):
         e.fail(f"vector atomics are not supported; supported: {SUPPORTS}")
     operator: Atom = e.choose(OPERATORS)

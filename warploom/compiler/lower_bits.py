@@ -1,9 +1,9 @@
 """Logic, shifts, bit fields, counts and byte permutation."""
 
 from warploom.arch.isa import Op
-from warploom.arch.modifiers import Cond
-from warploom.compiler import wide
-from warploom.compiler.emitter import Emitter, Target, Words, constant, is_signed, known, width
+from warploom.arch.modifiers import Combine, Cond
+from warploom.compiler import ptx, wide
+from warploom.compiler.emitter import SINK, Emitter, Target, Words, constant, is_signed, known, width
 from warploom.compiler.ir import Operand, VirtualRegister
 from warploom.compiler.lower_integer import extended, put
 from warploom.compiler.registry import lowers
@@ -63,14 +63,25 @@ def invert_predicate(e: Emitter) -> None:
     e.predicate_logic(e.destination(d, "pred")[0], lambda p: ~p, e.predicate(a))
 
 
-@lowers("lop3", types=("b32",), supports=".b32 with a constant table")
+@lowers("lop3", types=("b32",), supports=".b32 with a constant table; .and.b32, .or.b32 of d|p and a predicate")
 def lop3(e: Emitter) -> None:
-    """lop3: any function of three words."""
-    *values, table = e.operands(5)
+    """lop3: any function of three words; p says whether it is not 0, joined with a predicate."""
+    joined = not {"and", "or"}.isdisjoint(e.leftover)
+    target, a, b, c, table, *others = e.operands(6 if joined else 5)
     lut = known(e.number(table))
     if lut is None:
         e.fail("the table must be a constant")
-    e.emit(Op.LOP3, e.destination(values[0], "b32")[0], *(e.word(v, "b32") for v in values[1:]), lut=lut & 0xFF)
+    words = [e.word(value, "b32") for value in (a, b, c)]
+    if not joined:
+        e.emit(Op.LOP3, e.destination(target, "b32")[0], *words, lut=lut & 0xFF)
+        return
+    combine = e.choose({"and": Combine.AND, "or": Combine.OR})
+    if not isinstance(target, ptx.Pair) or target.second == SINK:
+        e.fail("the results are d|p: a register or _, and a predicate")
+    word = e.logic(lut & 0xFF, *words)
+    e.emit(Op.ISETP, None, word, None, pdst=e.destination(target.second, "pred")[0], cond=Cond.NE, combine=combine,
+           psrc=e.predicate(others[0]))
+    e.move(e.destination(target.first, "b32"), (word,))
 
 
 @lowers("shl", "shr", types=SHIFTABLE, supports="16-, 32- and 64-bit types")

@@ -12,7 +12,7 @@ from warploom.compiler.emitter import SINK, Emitter, Target, Words, constant, is
 from warploom.compiler.ir import Operand, VirtualRegister
 from warploom.compiler.registry import lowers
 from warploom.compiler.symbols import as_written
-from warploom.compiler.truth import AND
+from warploom.compiler.truth import AND, INSERT
 
 INTEGERS = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64")
 FLOATS = ("f32", "f64")
@@ -31,8 +31,14 @@ PACK = 0x5410
 
 ONE = 0x3F800000
 
+NARROW = ("u4", "s4", "u2", "s2")
+"""Integers of fewer bits, for which registers have no type."""
+
+PACKED = ".pack.sat of two s32 to u16 or s16; to u8, s8, u4, s4, u2 or s2 and .b32"
+
 SUPPORTS = ("8- to 64-bit integers, f32, f64, f16 and bf16, with .rn to .rp, .rni to .rpi, .ftz, .sat (not of bf16), "
-            ".relu to f16 and bf16; .rn, .rz (.relu) from f32 to f16x2 and bf16x2")
+            ".relu to f16 and bf16; .rn, .rz (.relu) from f32 to f16x2 and bf16x2; "
+            f"{PACKED}")
 
 
 def canonical(e: Emitter, word: Operand, type_: str) -> Operand:
@@ -89,6 +95,9 @@ def destination(e: Emitter, operand: ptx.Operand, type_: str) -> Target:
 @lowers("cvt", types=TYPES, supports=SUPPORTS, type_count=2)
 def convert(e: Emitter) -> None:
     """cvt."""
+    if e.flag("pack"):
+        _packed(e)
+        return
     if len(e.types) == 2 and e.types[0] in PAIRS and e.types[1] == "f32":
         _pair(e)
         return
@@ -109,6 +118,32 @@ def convert(e: Emitter) -> None:
         e.move(e.destination(d, to), value)
         return
     _float(e, d, value, (to, of), rounding=rounding, integral=integral, sat=saturate, ftz=ftz)
+
+
+@lowers("cvt", types=("b32",), supports=PACKED, type_count=3)
+def convert_below(e: Emitter) -> None:
+    """cvt.pack of two numbers below others."""
+    e.choose({"pack": True})
+    _packed(e)
+
+
+def _packed(e: Emitter) -> None:
+    """cvt.pack d, a, b or d, a, b, c: two integers clamped to narrow ones, a above b; c moves up and is above both."""
+    e.choose({"sat": True})
+    narrow = e.choose({name: name for name in NARROW}, "") or e.types[0]
+    bits = int(narrow[1:])
+    if bits > 16 or [name for name in e.types if name != narrow] != (["s32"] if bits == 16 else ["s32", "b32"]):
+        e.fail(f"supported: {PACKED}")
+    (d,), (a,), (b,), *above = e.unpack("b32", "s32", "s32", *(["b32"] if bits < 16 else []))
+    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if is_signed(narrow) else (0, (1 << bits) - 1)
+    a, b = (e.op(Op.IMIN, e.op(Op.IMAX, word, constant(low), signed=True), constant(high), signed=True)
+            for word in (a, b))
+    if bits == 16:
+        e.emit(Op.PRMT, d, b, a, constant(PACK))
+        return
+    ((word,),) = above
+    for number, to in ((a, None), (b, d)):
+        word = e.logic(INSERT, number, e.op(Op.SHF, None, word, constant(bits)), constant((1 << bits) - 1), dst=to)
 
 
 def _rounding(e: Emitter, to: str, of: str) -> tuple[Rounding, bool]:

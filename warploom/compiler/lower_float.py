@@ -187,16 +187,26 @@ def approximate64(e: Emitter) -> None:
     _approximate64(e, Function.RSQ64H)
 
 
-@lowers("min", "max", types=F32, supports="f32 (.ftz, .NaN, .xorsign.abs) and f64, of two operands")
+EXTREMES = "f32 of two (.ftz, .NaN, .xorsign.abs) or three operands (.ftz, .NaN, .abs), f64 of two"
+
+
+@lowers("min", "max", types=F32, supports=EXTREMES)
 def minmax(e: Emitter) -> None:
     """min, max of f32."""
     op = Op.FMIN if e.instruction.opcode == "min" else Op.FMAX
+    modifiers: dict[str, Any] = {"ftz": e.flag("ftz"), "nan": e.flag("NaN")}
+    if len(e.operands(3, 4)) == 4:
+        (d,), *sources = e.unpack("f32", "f32", "f32", "f32")
+        a, b, c = (e.logic(AND, word, constant(SIGN - 1)) if "abs" in e.leftover else word for (word,) in sources)
+        e.flag("abs")
+        e.emit(op, d, e.op(op, a, b, **modifiers), c, **modifiers)
+        return
     xorsign = e.flag("xorsign") and e.choose({"abs": True})
     (d,), (a,), (b,) = e.unpack("f32", "f32", "f32")
-    e.emit(op, d, a, b, ftz=e.flag("ftz"), nan=e.flag("NaN"), xorsign=xorsign)
+    e.emit(op, d, a, b, xorsign=xorsign, **modifiers)
 
 
-@lowers("min", "max", types=F64, supports="f32 (.ftz, .NaN, .xorsign.abs) and f64, of two operands")
+@lowers("min", "max", types=F64, supports=EXTREMES)
 def minmax64(e: Emitter) -> None:
     """min, max of f64."""
     d, a, b = e.unpack("f64", "f64", "f64")

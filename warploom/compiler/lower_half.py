@@ -14,7 +14,7 @@ from warploom.compiler.emitter import Emitter, Predicate, Words, constant, width
 from warploom.compiler.ir import Operand, VirtualRegister
 from warploom.compiler.lower_compare import COMBINES, FLOAT_CONDITIONS, TRUE
 from warploom.compiler.lower_convert import HALVES, PACK, PAIRS, relu
-from warploom.compiler.lower_float import MINUS_ONE, SIGN
+from warploom.compiler.lower_float import FUNCTIONS, MINUS_ONE, SIGN
 from warploom.compiler.registry import lowers
 from warploom.compiler.truth import AND, XOR
 
@@ -107,6 +107,17 @@ def minmax(e: Emitter) -> None:
     op = Op.FMIN if e.instruction.opcode == "min" else Op.FMAX
     nan = e.flag("NaN")
     Numbers(e).compute(2, lambda a, b: e.op(op, a, b, nan=nan))
+
+
+@lowers("ex2", "tanh", types=TYPES, supports=".approx of f16 and f16x2, bf16 and bf16x2 (ex2 of these with .ftz)")
+def approximate(e: Emitter) -> None:
+    """ex2, tanh. ex2 of bf16 flushes as in f32, whose exponents are the same."""
+    e.choose({"approx": True})
+    if e.type.startswith("f16") and "ftz" in e.leftover:
+        e.fail(f".ftz is not for .{e.type}")
+    ftz = e.instruction.opcode == "ex2" and e.type.startswith("bf16") and e.choose({"ftz": True})
+    function = FUNCTIONS[e.instruction.opcode]
+    Numbers(e).compute(1, lambda a: e.op(Op.MUFU, a, function=function, ftz=ftz))
 
 
 @lowers("abs", "neg", types=TYPES, supports="f16 and f16x2 (.ftz), bf16 and bf16x2")
