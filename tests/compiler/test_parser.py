@@ -191,6 +191,14 @@ def test_the_threads_of_a_block(directives: str, threads: int, block: tuple[int,
     assert (function.max_threads, function.block) == (threads, block)
 
 
+@pytest.mark.parametrize("directive", [".reqntid", ".maxntid", ".reqntid 1, 2, 3, 4", ".maxntid 32, 0"])
+def test_extents_of_a_block_that_are_missing(directive: str) -> None:
+    error = failure(f".entry k()\n  {directive} {{ ret; }}")
+    name = directive.split(maxsplit=1)[0]
+    assert str(error) == (f"bad.ptx:2:3: {name} takes the extents of a block, one to three positive numbers: "
+                          f"{name} 128, 1, 1")
+
+
 def test_numbers_and_dimensions_at_their_limits() -> None:
     assert instruction(f"mov.u64 %rd1, {2**64 - 1};").operands[1] == Immediate("int", 2**64 - 1)
     assert "does not fit 64 bits" in failure(f".entry k() {{ mov.u64 %rd1, {2**64}; }}").message

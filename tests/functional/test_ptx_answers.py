@@ -139,6 +139,37 @@ def test_parameters_are_passed_by_value(text, expected):
     check(text, expected)
 
 
+REGISTERS_PASSED = """.func (.reg .u32 sum, .reg .f64 twice) f(.reg .u32 a, .reg .f64 b, .reg .b16 c, .param .b32 d) {
+.reg .u32 t; ld.param.u32 t, [d]; add.u32 a, a, t; cvt.u32.u16 t, c; add.u32 sum, a, t; add.f64 twice, b, b; ret; }
+"""
+PASSED = ".param .b32 x, y; st.param.b32 [x], %r0; cvt.rn.f64.u32 %fd1, %r0; mov.b16 %rs1, 7; mov.f64 %fd2, 1.0;"
+
+
+@pytest.mark.parametrize(("call", "result", "expected"), [
+    ("call (%r1, %fd2), f, (%r0, %fd1, %rs1, 5);", "cvt.rni.u32.f64 %r2, %fd2; add.u32 %r1, %r1, %r2;",
+     3 * THREADS + 12),
+    ("call (%r1, _), f, (x, 0d3FF0000000000000, 1, %r0);", "", 2 * THREADS + 1),
+    ("call (y, _), f, (1, 1.5, 2, x);", "ld.param.b32 %r1, [y];", THREADS + 3),
+    ("mov.u32 %r1, 99; setp.lt.u32 %p1, %r0, 7; @%p1 call (%r1, _), f, (%r0, 1.5, 2, x);", "",
+     np.where(THREADS < 7, 2 * THREADS + 2, 99)),
+    ("call (%r0, _), f, (%r0, 1.5, 2, 3); mov.u32 %r1, %r0; mov.u32 %r0, %tid.x;", "", THREADS + 5),
+])
+def test_parameters_in_registers(call, result, expected):
+    """They are copies: the function may write to them."""
+    check(REGISTERS_PASSED + entry(PASSED + call + result), expected)
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    (".func f(.reg .pred p) { ret; }" + entry(""), "register parameters of type .pred are not supported"),
+    (".func f(.reg .u8 p) { ret; }" + entry(""), "register parameters of type .u8 are not supported; they have 16, 32"),
+    (".func f(.reg .u32 p) { ret; }" + entry("call f, (%rd1);"), "parameter 'p' has 4 bytes, the call gives 8"),
+    (".func f(.reg .u32 p, .reg .u32 p) { ret; }" + entry("call f, (1, 2);"), "'p' is declared twice in one scope"),
+    (".visible .entry k(.reg .u32 p) { ret; }", "a kernel has parameters in .param memory, and none in registers"),
+])
+def test_parameters_that_registers_cannot_be(text, message):
+    assert failure(text).startswith(message)
+
+
 def test_a_device_function_reads_the_kernels_parameters():
     """Through their address; `.param` alone is the function's own."""
     text = """.func (.param .b32 y) foo(.param .b64 x) {

@@ -12,6 +12,7 @@ from warploom.compiler import initialiser, ptx
 
 MAX_DIMENSIONS = 8
 MAX_ELEMENTS = 1 << 40
+EXTENTS = (".maxntid", ".reqntid")
 
 Parts = list[Any]
 """The parts of a rule: tokens, and results of the callbacks of other rules; Lark types neither."""
@@ -183,16 +184,26 @@ class Builder(Transformer[Token, Parts]):
             for name, extents, value in declarators
         ]
 
-    def parameter(self, parts: Parts) -> ptx.Variable:
+    def memory_parameter(self, parts: Parts) -> ptx.Variable:
         align, type_, _hint, name, extents = parts
         bytes_ = align[1] if align else 0
         variable = ptx.Variable("param", str(type_), name, type_.line, align=bytes_, dimensions=extents)
         return _checked(variable, None, type_)
 
+    def register_parameter(self, parts: Parts) -> ptx.Variable:
+        type_, name = parts
+        if type_ in ("pred", "b8", "u8", "s8"):
+            raise PtxError(f"register parameters of type .{type_} are not supported; they have 16, 32 or 64 bits",
+                           line=type_.line or 0, column=type_.column or 0)
+        return ptx.Variable("reg", str(type_), name, type_.line)
+
     # -------- functions and the file
 
     def directive(self, parts: Parts) -> tuple[str, tuple[int, ...]]:
         token, *values = parts
+        if token in EXTENTS and not (0 < len(values) <= 3 and all(value.value for value in values)):
+            raise PtxError(f"{token} takes the extents of a block, one to three positive numbers: {token} 128, 1, 1",
+                           line=token.line or 0, column=token.column or 0)
         return str(token), tuple(value.value for value in values)
 
     def function(self, parts: Parts) -> ptx.Function:

@@ -68,6 +68,8 @@ class Inliner(Names):
         """Flatten `entry`. Raises `PtxError` (without a file) for undeclared names and calls that cannot be inlined."""
         scope = Scope(self._symbols.scopes[entry.name], variable_suffix=f"@{entry.name}")
         for parameter in entry.parameters:
+            if parameter.space == "reg":
+                raise PtxError("a kernel has parameters in .param memory, and none in registers", line=parameter.line)
             if parameter.type not in ptx.TYPE_BYTES:
                 raise PtxError(f"parameters of type .{parameter.type} are not supported", line=parameter.line)
             unique = parameter_symbol(parameter.name)
@@ -302,10 +304,16 @@ class Inliner(Names):
         """The formal parameters, declared in the function's scope and with unique names, and what the call gives."""
         passed = []
         for formal, actual in zip(formals, given, strict=True):
-            scope.declare_variable(formal)
+            if formal.space == "reg":
+                scope.declare_registers(ptx.Registers(formal.type, ((formal.name, 0),), formal.line))
+            else:
+                scope.declare_variable(formal)
             unique = scope.meanings[formal.name].name
-            self._record(unique, formal, call)
-            self._own.add(unique)
+            if formal.space == "reg":
+                self.registers[unique] = formal.type
+            else:
+                self._record(unique, formal, call)
+                self._own.add(unique)
             passed.append((replace(formal, name=unique), actual))
         return passed
 
@@ -349,6 +357,8 @@ def _unless(guard: ptx.Register | ptx.Not, target: str, at: ptx.Instruction) -> 
 def _argument(formal: ptx.Variable, actual: ptx.Operand, call: ptx.Instruction) -> ptx.Instruction:
     """What gives a parameter its value, behind the branch that a guarded call begins with."""
     at = replace(call, guard=None, lists=None)
+    if formal.space == "reg":
+        return _set(ptx.Register(formal.name), actual, formal.type, at)
     if isinstance(actual, ptx.Symbol):
         return callparams.copy(formal.name, actual.name, at)
     operands = (ptx.Address(ptx.Symbol(formal.name)), actual)
@@ -357,10 +367,23 @@ def _argument(formal: ptx.Variable, actual: ptx.Operand, call: ptx.Instruction) 
 
 def _result(formal: ptx.Variable, actual: ptx.Operand, call: ptx.Instruction) -> ptx.Instruction:
     """What takes a result out of a parameter, with the guard of the call."""
+    at = replace(call, lists=None)
+    if formal.space == "reg" and isinstance(actual, ptx.Symbol):
+        operands: tuple[ptx.Operand, ...] = (ptx.Address(actual), ptx.Register(formal.name))
+        return replace(at, opcode="st", modifiers=("param", formal.type), operands=operands)
     if isinstance(actual, ptx.Symbol):
         return callparams.copy(actual.name, formal.name, call)
-    operands = (actual, ptx.Address(ptx.Symbol(formal.name)))
-    return replace(call, opcode="ld", modifiers=("param", formal.type), operands=operands, lists=None)
+    value = ptx.Register(formal.name) if formal.space == "reg" else ptx.Symbol(formal.name)
+    return _set(actual, value, formal.type, at)
+
+
+def _set(register: ptx.Operand, value: ptx.Operand, type_: str, at: ptx.Instruction) -> ptx.Instruction:
+    """What gives a register a value, or that of a parameter."""
+    if isinstance(value, ptx.Symbol):
+        return replace(at, opcode="ld", modifiers=("param", type_), operands=(register, ptx.Address(value)))
+    bits = f"b{8 * ptx.TYPE_BYTES[type_]}"
+    plain = isinstance(value, ptx.Immediate) and type_[0] == "f" and value.kind != "int"
+    return replace(at, opcode="mov", modifiers=(type_ if plain else bits,), operands=(register, value))
 
 
 def _is_indirect(operand: ptx.Operand) -> bool:

@@ -136,7 +136,7 @@ class Variable:
     (0,) for an extern array without size. `initial` is its image as far as it is given; `pointers` lists
     (byte offset, symbol, generic, which bytes of it) of addresses inside it that the linker fills in."""
 
-    space: str  # global, shared, local, const, param
+    space: str  # global, shared, local, const, param; reg of a function's parameter in a register
     type: str
     name: str
     line: int
