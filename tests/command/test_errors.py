@@ -91,7 +91,7 @@ BODIES = {
     "register beyond the last": ("mov.u32 %r9, 1;", "'%r9' is not declared; '.reg %r<9>' ends before it"),
     "register of other size": ("mov.u32 %rd1, 1;", ":{}:1: mov.u32: %rd1 is a .b64 register where .u32 is required"),
     "undeclared label": ("bra NOWHERE;", ":{}:5: label 'NOWHERE' is not declared"),
-    "f16": ("ex2.approx.f16 %h1, %h2;", ":{}:1: ex2.approx.f16: this type is not supported for ex2"),
+    "f16": ("sin.approx.f16 %h1, %h2;", ":{}:1: sin.approx.f16: this type is not supported for sin"),
     "texture": (".global .texref t; tex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [t, {%r1, %r2}];", "not supported"),
     "wmma": ("wmma.mma.sync.aligned.row.row.m16n16k16.f32.f32 {%f1}, {%r1}, {%r2}, {%f2};",
              ":{}:1: wmma.mma.sync.aligned.row.row.m16n16k16.f32.f32: products of matrices are not supported: compile"),

@@ -8,10 +8,11 @@ from typing import Any
 from lark import Token, Transformer
 
 from warploom.arch.errors import PtxError
-from warploom.compiler import initialiser, ptx
+from warploom.compiler import constants, initialiser, ptx
 
 MAX_DIMENSIONS = 8
 MAX_ELEMENTS = 1 << 40
+WARP_SIZE = ptx.Immediate("int", 32)
 EXTENTS = (".maxntid", ".reqntid")
 
 Parts = list[Any]
@@ -34,12 +35,17 @@ class Builder(Transformer[Token, Parts]):
     NAME = staticmethod(str)
 
     def INT(self, token: Token) -> ptx.Immediate:
-        digits = token.rstrip("U")
-        octal = digits.startswith("0") and digits.isdigit()
-        value = int(digits, 8 if octal else 0)
+        octal = token.startswith("0") and token.isdigit()
+        value = int(token, 8 if octal else 0)
         if value >> 64:
             raise PtxError(f"integer {token} does not fit 64 bits", line=token.line or 0, column=token.column or 0)
         return ptx.Immediate("int", value)
+
+    def UNSIGNED(self, token: Token) -> constants.Integer:
+        return constants.Integer(self.INT(token.update(value=token[:-1])).value, signed=False)
+
+    def WARP_SZ(self, _token: Token) -> ptx.Immediate:
+        return WARP_SIZE
 
     def PLAIN(self, token: Token) -> ptx.Instruction:
         guard, text = None, token.rstrip().removesuffix(";")
@@ -69,11 +75,16 @@ class Builder(Transformer[Token, Parts]):
 
     # -------- operands
 
-    def name(self, parts: Parts) -> ptx.Symbol | ptx.Immediate:
-        return _named(*parts)
+    def name(self, parts: Parts) -> ptx.Symbol:
+        return ptx.Symbol(*parts)
+
+    callee = name
 
     def plus(self, parts: Parts) -> int:
-        return parts[0].value
+        token, number = parts
+        if number.kind != "int":
+            raise PtxError("an offset has to be an integer", line=token.line or 0, column=token.column or 0)
+        return number.value
 
     def minus(self, parts: Parts) -> int:
         return -parts[0].value
@@ -81,11 +92,11 @@ class Builder(Transformer[Token, Parts]):
     def offset(self, _parts: Parts) -> int:
         return 0
 
-    def negative(self, parts: Parts) -> ptx.Immediate:
-        literal = parts[0]
-        if literal.kind == "int":
-            return ptx.Immediate("int", -literal.value)
-        return ptx.Immediate(literal.kind, literal.value ^ 1 << (31 if literal.kind == "f32" else 63))
+    def literal(self, parts: Parts) -> ptx.Immediate:
+        return constants.literal(parts)
+
+    def parenthesised(self, parts: Parts) -> ptx.Immediate | constants.Value:
+        return parts[0] if len(parts) == 1 else constants.evaluate(parts)
 
     def bracket(self, parts: Parts) -> ptx.Address | ptx.Vector:
         base = parts[0]
@@ -249,8 +260,8 @@ def _plain_operand(text: str) -> ptx.Operand:
     return _named(text)
 
 
-def _named(name: str, offset: int = 0) -> ptx.Symbol | ptx.Immediate:
-    return ptx.Immediate("int", 32 + offset) if name == "WARP_SZ" else ptx.Symbol(name, offset)
+def _named(name: str) -> ptx.Symbol | ptx.Immediate:
+    return WARP_SIZE if name == "WARP_SZ" else ptx.Symbol(name)
 
 
 def _checked(variable: ptx.Variable, value: initialiser.Value | None, place: Token) -> ptx.Variable:

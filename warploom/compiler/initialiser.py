@@ -43,8 +43,7 @@ def encode(value: Value, type_: str, extents: tuple[int, ...]) -> tuple[bytes, t
         raise PtxError(f"a variable of type .{type_} cannot have an initialiser")
     image = bytearray()
     pointers: list[Hole] = []
-    for index, given in _leaves(value, extents, 0):
-        leaf = _constant(given)
+    for index, leaf in _leaves(value, extents, 0):
         start = index * size
         if start >= MAX_IMAGE_BYTES:
             raise PtxError(f"the initialiser is larger than {MAX_IMAGE_BYTES} bytes")
@@ -99,13 +98,6 @@ def _leaves(value: Value, extents: tuple[int, ...], start: int) -> Iterator[tupl
     stride = math.prod(extents[1:])
     for position, item in enumerate(value):
         yield from _leaves(item, extents[1:], start + position * stride)
-
-
-def _constant(leaf: Immediate | Pointer) -> Immediate | Pointer:
-    """The leaf, where the constant WARP_SZ is no symbol."""
-    if isinstance(leaf, Pointer) and leaf == Pointer(Symbol("WARP_SZ", leaf.symbol.offset)):
-        return Immediate("int", 32 + leaf.symbol.offset)
-    return leaf
 
 
 def _bytes(pointer: Pointer, size: int) -> range:

@@ -67,15 +67,17 @@ _WORDS = {
     "SPACE": "a state space", "PARAM": "'.param'", "VECTOR": "'.v2' or '.v4'", "LINKAGE": "'.visible' or '.extern'",
     "KIND": "'.entry' or '.func'",
     "DIRECTIVE": "a performance directive", "VERSION": "'.version'", "TARGET": "'.target'",
-    "ADDRESS_SIZE": "'.address_size'", "$END": "the end of the file",
+    "ADDRESS_SIZE": "'.address_size'", "$END": "the end of the file", "OPERATOR": "an operator",
 }
+
+_OF_EXPRESSIONS = {"UNSIGNED", "WARP_SZ", "LPAR", "NOT", "TILDE", "PLUS", "CAST"}
+"""What constant expressions begin with beside a number, which messages name, and a minus."""
+
+_OPERATORS = {"MINUS", "PLUS", "BAR"}
+"""Those with a terminal of their own."""
 
 
 _LONG = re.compile(r"0[xX]0*[1-9a-fA-F][0-9a-fA-F]{16,}|0[bB]0*1[01]{64,}|0+[1-7][0-7]{21,}|[1-9]\d{20,}")
-
-_INTEGER, _OPERATOR = re.compile(r"[\s,+\-\[{(=]\d\w*\s*$"), re.compile(r"[-+*/&|^<>=?]|%(?![\w$])")
-"""An integer and an operator behind it, as only a constant expression has them; `%` also begins names of registers."""
-
 
 _SELECTOR = re.compile(r"\.(b[0-3]|h[01])(?!\w)")
 """A byte or half of a register, which only video instructions take."""
@@ -88,6 +90,7 @@ _VECTOR = re.compile(r"\.reg\s+$")
 def _explain(error: UnexpectedInput, text: str, file: str) -> PtxError:
     """The parser's error in words: the token found and the tokens expected."""
     acceptable = _acceptable(text)
+    acceptable -= _OF_EXPRESSIONS if "UNSIGNED" in acceptable else _OPERATORS if "OPERATOR" in acceptable else set()
     words = {_WORDS.get(name) or f"'{_parser().get_terminal(name).pattern.value}'" for name in acceptable}
     expected = " or ".join(sorted(words))
     if isinstance(error, UnexpectedToken) and error.token.type == "$END":
@@ -99,9 +102,6 @@ def _explain(error: UnexpectedInput, text: str, file: str) -> PtxError:
         message = "the comment does not end: '*/' is missing"
     elif long := _LONG.match(found):
         message = f"integer {shorten(long[0])} does not fit 64 bits"
-    elif (found[0] in "(~" and "INT" in acceptable) or (
-            _OPERATOR.match(found) and _INTEGER.search(text[: error.pos_in_stream][-80:])):
-        message = f"unexpected {found[:40]!r}: constant expressions are not supported: write the value"
     elif found.startswith(".v") and _VECTOR.search(text[: error.pos_in_stream][-80:]):
         message = f"unexpected {found!r}: registers that are vectors are not supported: declare one for each element"
     elif selector := _SELECTOR.match(found):
