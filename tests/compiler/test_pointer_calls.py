@@ -260,12 +260,16 @@ def test_errors(text, message):
 # ---------------------------------------------------------------- vtables
 
 
-def test_functions_of_another_place_in_vtables_are_not_inlined():
+@pytest.mark.parametrize("load", [
+    "ld.u64 f, [v+{1}];", "add.s64 w, v, {1}; ld.u64 f, [w];",
+    "add.s64 w, v, -8; mov.b64 u, w; ld.global.u64 f, [u+{2}];",
+])
+def test_functions_of_another_place_in_vtables_are_not_inlined(load):
     """Of two virtual functions the first calls the second: no recursion, which 100 such functions would multiply."""
     slots = ", ".join(f"f{n}" for n in range(100))
     table = f".global .align 8 .u64 _ZTV1A[102] = {{0, 0, {slots}}};\n"
-    function = """.func (.param .b32 r) f{0}(.param .b64 this, .param .b32 x) {{ .reg .b64 t, v, f; .reg .b32 a;
-    ld.param.b64 t, [this]; ld.param.b32 a, [x]; add.u32 a, a, {0}; ld.u64 v, [t]; ld.u64 f, [v+{1}];
+    function = """.func (.param .b32 r) f{0}(.param .b64 this, .param .b32 x) {{ .reg .b64 t, v, w, u, f; .reg .b32 a;
+    ld.param.b64 t, [this]; ld.param.b32 a, [x]; add.u32 a, a, {0}; ld.u64 v, [t]; """ + load + """
     {{ .param .b64 p; .param .b32 a0; .param .b32 b; st.param.b64 [p], t; st.param.b32 [a0], a;
     P: .callprototype (.param .b32 _) _ (.param .b64 _, .param .b32 _); call (b), f, (p, a0), P; ld.param.b32 a, [b]; }}
     st.param.b32 [r], a; ret; }}
@@ -273,7 +277,7 @@ def test_functions_of_another_place_in_vtables_are_not_inlined():
     last = """.func (.param .b32 r) f99(.param .b64 this, .param .b32 x) {
     .reg .b32 a; ld.param.b32 a, [x]; st.param.b32 [r], a; ret; }
 """
-    functions = "".join(function.format(n, 8 * n + 8) for n in range(4)) + "".join(
+    functions = "".join(function.format(n, 8 * n + 8, 8 * n + 16) for n in range(4)) + "".join(
         last.replace("f99", f"f{n}") for n in range(4, 100))
     body = """.local .align 8 .u64 object; .reg .b64 table; mov.u64 %rd3, _ZTV1A; cvta.global.u64 %rd4, %rd3;
     add.u64 table, %rd4, 16; mov.u64 %rd2, object; cvta.local.u64 %rd2, %rd2; st.u64 [%rd2], table;
@@ -282,3 +286,16 @@ def test_functions_of_another_place_in_vtables_are_not_inlined():
     text = functions + table + KERNEL.format(body)
     check(text, LANES + 6)
     assert len(compile_ptx(HEAD + text, "k.ptx", "k").instructions) < 100
+
+
+@pytest.mark.parametrize("change", [
+    "mov.u64 %rd2, 8; add.u64 %rd3, %rd3, %rd2;", "L: add.u64 %rd3, %rd3, 8; setp.gt.u32 p, %r0, 99; @p bra L;",
+    "add.u64 %rd3, %rd3, 8; selp.u64 %rd3, %rd3, %rd4, p;",
+])
+def test_addresses_in_a_vtable_that_are_not_known(change):
+    """Where an object's address point comes out of a sum, a loop or a choice, all its functions may be reached."""
+    table = ".global .align 8 .u64 _ZTV1A[4] = {0, 0, one, two};"
+    body = f"""mov.u64 %rd3, _ZTV1A; add.u64 %rd4, %rd3, 24; mov.u64 %rd3, _ZTV1A; setp.eq.u32 p, %r0, %r0; {change}
+    .local .align 8 .u64 object; st.local.u64 [object], %rd3; ld.local.u64 %rd1, [object]; ld.u64 %rd2, [%rd1+8];
+    {PROTOTYPE} {called("call (b), %rd2, (a), P")}"""
+    check(FUNCTIONS + table + KERNEL.format(body), ONE)
