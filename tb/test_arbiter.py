@@ -19,13 +19,15 @@ CYCLES = 3000
 
 
 def stimuli(ports: Ports) -> Iterator[Stimulus]:
-    """Random requests, sparse to full. Reads stay for one to four cycles, like those of collectors."""
+    """Random requests, sparse to full, sometimes all for one collector. Reads stay for one to four cycles, like those
+    of collectors."""
     rng = source()
     config = ports.config
     activity = [busy(rng, 0.5) for _ in config.pipes]
     for _ in range(CYCLES):
-        density = rng.random()
-        reads = [sum((rng.random() < density) << c for c in range(config.collectors)) for _ in range(config.banks)]
+        density, every = rng.random(), range(config.collectors)
+        collectors = every if rng.random() < 0.8 else [rng.choice(every)]
+        reads = [sum((rng.random() < density) << c for c in collectors) for _ in range(config.banks)]
         for _ in range(rng.randint(1, 4)):
             yield {
                 "write_request": sum(next(active) << i for i, active in enumerate(activity)),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, product
+from random import Random
 
 import cocotb
 import pytest
@@ -91,16 +92,28 @@ def _ones(mask: int) -> list[int]:
 
 
 def stimuli(matrix: Matrix) -> Iterator[Stimulus]:
-    """Random requests, sparse to full, narrow to wide, that stay for some cycles like those of collectors."""
+    """Random requests, sparse to full, that stay for some cycles like those of collectors."""
     rng = source()
     activity = [busy(rng, 0.5) for _ in matrix.writers]
     for _ in range(CYCLES // 4):
-        density, widths = rng.random(), rng.choice((range(1, 2), range(1, 3), range(1, 5)))
-        reads = [Read(*cell, rng.choice(widths)) for cell in matrix.cells if rng.random() < density]
+        density, widths = rng.random(), some_widths(rng)
+        reads = [Read(*cell, rng.choice(widths[cell[1]])) for cell in matrix.cells if rng.random() < density]
         for _ in range(rng.randint(1, 8)):
-            writes = [(rng.randrange(matrix.banks), rng.choice((RIGHT, LEFT)), rng.choice(widths)) if next(active)
-                      else None for active in activity]
+            writes = [_write(rng, matrix, widths) if next(active) else None for active in activity]
             yield matrix.stimulus(writes, reads, rng.getrandbits(SUB_BANKS))
+
+
+def some_widths(rng: Random) -> Sequence[Sequence[int]]:
+    """Widths to choose from, for each side: narrow to wide, or so that any two of both sides overlap in one and the
+    same sub-bank."""
+    right = rng.randint(1, SUB_BANKS)
+    alike = [(range(1, 1 + most),) * len(SIDES) for most in (1, 2, SUB_BANKS)]
+    return rng.choice((*alike, ((right,), (SUB_BANKS + 1 - right,))))
+
+
+def _write(rng: Random, matrix: Matrix, widths: Sequence[Sequence[int]]) -> Write:
+    bank, side = rng.randrange(matrix.banks), rng.choice((RIGHT, LEFT))
+    return bank, side, rng.choice(widths[side])
 
 
 class ArbiterCheck:

@@ -16,6 +16,7 @@ from warploom.golden_model.byte_order import sub_bank_mask
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter, Read, Write, side_in_turn
 from warploom.tb import pipes, runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from warploom.tb.coalescing.test_arbiter import some_widths
 from warploom.tb.codec import join
 from warploom.tb.operands.test_collector import mask_of
 
@@ -31,7 +32,7 @@ def stimuli(config: SmConfig) -> Iterator[Stimulus]:
     activity = [busy(rng, 0.5) for _ in config.pipes]
     for _ in range(CYCLES):
         pending = [next(active) for active in activity]
-        density, widths = rng.choice((0.3, 0.9)), rng.choice((range(1, 3), range(1, 5)))
+        density, widths = rng.choice((0.3, 0.9)), some_widths(rng)
         written = rng.choice((range(banks), [rng.randrange(banks)]))  # writes meet in all ways only if many do
         yield {
             "write_request": mask_of(active and rng.random() < 0.8 for active in pending),
@@ -43,8 +44,8 @@ def stimuli(config: SmConfig) -> Iterator[Stimulus]:
         }
 
 
-def _mask(rng: Random, widths: Sequence[int], side: int) -> int:
-    return sub_bank_mask(rng.choice(widths), side == 1)
+def _mask(rng: Random, widths: Sequence[Sequence[int]], side: int) -> int:
+    return sub_bank_mask(rng.choice(widths[side]), side == 1)
 
 
 REFUSED_TWICE = "refused twice in a row"
