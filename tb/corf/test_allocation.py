@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import cocotb
 import pytest
 
-from warploom.arch.config import SmConfig
+from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.golden_model.corf.allocation import NOWHERE, Allocator, Location
 from warploom.rtl.corf.allocation import Allocator as Hardware
 from warploom.tb import runner
@@ -17,13 +17,15 @@ ROWS = 32
 
 
 def stimuli() -> Iterator[Stimulus]:
-    """Random writes of registers, all in pairs except the last four, in phases of narrow, mixed and full widths."""
+    """Random writes of registers, all in pairs except the last four, in phases of narrow, mixed and full widths, and of
+    those that would overlap the partner in one sub-bank."""
     rng, model = source(), Allocator(ROWS)
     at = [NOWHERE] * ROWS
     for cycle in range(CYCLES):
-        width = rng.choice([(1, 2), (1, 2, 3, 4), (4,)][cycle // 200 % 3])
         register, left, enable = rng.randrange(ROWS), rng.random() < 0.5, rng.random() < 0.9
         partner = at[register ^ 1] if register < ROWS - 4 else NOWHERE
+        touching = SUB_BANKS + 1 - (partner.width or rng.randint(1, SUB_BANKS))
+        width = rng.choice([(1, 2), (touching,), (1, 2, 3, 4), (touching,), (4,)][cycle // 100 % 5])
         yield {"enable": enable, "size": width - 1, "left": left, "own": at[register]._asdict(),
                "partner": partner._asdict()}
         if enable:

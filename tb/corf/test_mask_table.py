@@ -13,7 +13,7 @@ from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 from warploom.tb.corf.values import Name, array, fields
 
-ROUNDS = 3
+ROUNDS = 4
 """How often every register is read."""
 
 
@@ -30,7 +30,7 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
                 "warp": warp,
                 "source": array([register, *(rng.randrange(REGISTERS) for _ in range(SOURCES - 1))]),
                 "partner": array([fields(rng.choice([*targets, *recent])) for _ in range(PATHS)]),
-                "write": array([{"enable": rng.random() < (0.05, 0.5, 0.9)[round_], "name": fields(target),
+                "write": array([{"enable": rng.random() < (0.05, 0.5, 0.9, 0.9)[round_], "name": fields(target),
                                  "mask": rng.randrange(16)} for target in targets]),
             }
             recent = targets
