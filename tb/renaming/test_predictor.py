@@ -14,27 +14,42 @@ SLOTS = 8
 PERIODS = 18
 """Sample periods of a run."""
 
+LONG = ((10, 120), (500, 1500), (1500, 3000))
+PHASES = (((1, 30),), ((10, 200),), *(LONG,) * 4)
+"""Ranges of accesses' cycles, by period."""
+
+MANY = 512
+"""Requests that a long stall lasts for."""
+
 POINTS = ("saturates", "an access of up to 10 cycles", "a scaled stall", "a stall that is not scaled",
           "a sample is renewed", "none is due", "two have stopped", "begins again as it is taken",
-          "begins again as it is computed", "begins with a counter", "is served to the end", "is served again")
+          "begins again before it is taken", "begins again as it is computed", "begins with a counter",
+          "is served to the end", "is served again", "a long stall is served to the end")
 
 
 def stimuli(ports: Ports) -> Iterator[Stimulus]:
     """Accesses of all lengths, in phases of long and of short ones; several end at once. Slots that have stopped often
-    begin again at once."""
+    begin again at once. Most slots with a long stall begin again only after it, and in each phase one end of them is
+    served first: otherwise none would come to its end."""
     rng = source()
     ending: dict[int, int] = {}
     for cycle in range(PERIODS * SAMPLE_PERIOD):
-        lengths = ((1, 30), (10, 200), (500, 3000))[cycle // (3 * SAMPLE_PERIOD) % 3]
-        measuring, often = ports.peek("measuring"), 20 / lengths[1]
-        began = sum(1 << slot for slot in range(SLOTS) if not measuring >> slot & 1 and rng.random() < 0.02)
-        began |= ports.peek("stopped") & rng.getrandbits(SLOTS) if rng.random() < often / 10 else 0
+        lengths = PHASES[cycle // SAMPLE_PERIOD % len(PHASES)]
+        measuring, wanting, long = ports.peek("measuring"), ports.peek("wants"), lengths is LONG
+        began = sum(1 << slot for slot in range(SLOTS) if not measuring >> slot & 1
+                    and rng.random() < (0.0005 if long and wanting >> slot & 1 else 0.02))
+        stopped = ports.peek("stopped")
+        if rng.random() < (0.3 if stopped & stopped - 1 else 2 / lengths[-1][-1]):
+            began |= stopped & rng.getrandbits(SLOTS)
         for slot in range(SLOTS):
             if began >> slot & 1:
-                ending[slot] = cycle + rng.randint(*lengths)
+                ending[slot] = cycle + rng.randint(*rng.choice(lengths))
         ended = sum(1 << slot for slot, end in ending.items() if end <= cycle and measuring >> slot & 1)
-        wants = [slot for slot in range(SLOTS) if ports.peek("wants") >> slot & 1]
-        served = 1 << rng.choice(wants) if wants and rng.random() < 0.5 else 0
+        if ended and not long and rng.random() < 0.1:
+            ended = measuring
+        wants = [slot for slot in range(SLOTS) if wanting >> slot & 1]
+        favoured = -(cycle // (len(PHASES) * SAMPLE_PERIOD) % 2)
+        served = 1 << (wants[favoured] if long else rng.choice(wants)) if wants and (long or rng.random() < 0.5) else 0
         yield {"began": began, "ended": ended, "served": served}
 
 
@@ -45,6 +60,7 @@ class PredictorCheck:
         self._model, self._checker, self._coverage = Predictor(SLOTS), checker, coverage
         self._began = [0] * SLOTS
         self._cycles = [0] * SLOTS  # of the last access
+        self._served = [0] * SLOTS  # times since then
         self._computed = 0  # the slot whose stall is computed in this cycle, as a mask
 
     def __call__(self, seen: Observation) -> None:
@@ -57,7 +73,10 @@ class PredictorCheck:
         if stopped:
             self._cover_sample(self._cycles[(stopped & -stopped).bit_length() - 1], sample)
         if served and not served & seen["began"]:
-            self._coverage.hit("is served again" if model.wants & served else "is served to the end", wanted & served)
+            slot, ends = served.bit_length() - 1, not model.wants & served
+            self._served[slot] += 1
+            self._coverage.hit("is served to the end" if ends else "is served again", wanted & served)
+            self._coverage.hit("a long stall is served to the end", ends and self._served[slot] > MANY)
 
     def _cover_slots(self, seen: Observation) -> None:
         hit, began, measuring = self._coverage.hit, seen["began"], self._model.measuring
@@ -65,6 +84,7 @@ class PredictorCheck:
         hit("two have stopped", self._model.stopped != taken)
         for name, slots in (("taken", taken), ("computed", self._computed)):
             hit(f"begins again as it is {name}", slots & began)
+        hit("begins again before it is taken", self._model.stopped & ~taken & began)
         hit("begins with a counter", self._model.stall & began)
         self._computed = taken & ~began
         for slot in range(SLOTS):
@@ -72,7 +92,7 @@ class PredictorCheck:
                 self._cycles[slot] = self._checker.cycle - self._began[slot]
                 hit("saturates", self._cycles[slot] > MOST_CYCLES)
             if began >> slot & 1:
-                self._began[slot] = self._checker.cycle
+                self._began[slot], self._served[slot] = self._checker.cycle, 0
 
     def _cover_sample(self, taken: int, before: int) -> None:
         """What happens with an access that is taken, of so many cycles."""
