@@ -26,7 +26,7 @@ def powered_rows(config: SmConfig) -> int:
 
 
 class Stimuli:
-    """Rows are taken, and some of those that are in use released or swept."""
+    """Rows are taken, and some of those that are in use released or swept: in some phases all on one side."""
 
     def __init__(self, ports: Ports) -> None:
         self._ports, self._rng, self._config = ports, source(), ports.config
@@ -35,11 +35,13 @@ class Stimuli:
     def __iter__(self) -> Iterator[Stimulus]:
         sides = 2 if self._config.has_sides else 1
         for cycle in range(CYCLES):
-            filling = cycle // PHASE % 2
+            filling, entries = cycle // PHASE % 2, range(sides)
+            if sides == 2 and not filling:
+                entries = (range(2), range(1), range(1, 2))[cycle // (2 * PHASE) % 3]
             shown, rows = self._ports.peek("shown"), self._ports.codecs["row"].array(self._ports.peek("row"))
             kinds = [kind for kind in Kind if shown >> kind & 1 and self._rng.random() < (0.2, 0.6)[filling]]
-            released = [self._leave((0.6, 0.15)[filling]) for _ in range(sides)]
-            swept = self._leave((0.4, 0.1)[filling]) if not self._waits() else None
+            released = [self._leave((0.6, 0.15)[filling]) if side in entries else None for side in range(sides)]
+            swept = self._leave((0.4, 0.1)[filling]) if 0 in entries and not self._waits() else None
             taken = self._rng.choice(kinds) if kinds else None
             if taken is not None:
                 self._in_use.append(rows[taken])

@@ -12,7 +12,7 @@ from warploom.golden_model.renaming.table import Table
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 
-CYCLES = 4000
+CYCLES = 6000
 SOURCES, DESTINATION = range(3), 3
 REGISTERS = (*SOURCES, DESTINATION)
 
@@ -65,7 +65,7 @@ class TableBench:
         for cycle in range(CYCLES):
             if cycle % 50 == 0:
                 waiting = self._rng.choice((0, 0.3, 0.8))
-                few = self._rng.sample(self._places, self._rng.choice((2, 6, len(self._places))))
+                few = self._rng.sample(self._places, self._rng.choice((2, 6, *[len(self._places)] * 2)))
             self._leave(self._held, self._rng.random() < waiting)
             changing = self._unmapped | self._written.keys() | self._stepped
             free = self._held is None or self._leaves
