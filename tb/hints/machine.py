@@ -23,10 +23,15 @@ from warploom.golden_model.trace import NONE, Trace, WarpTrace
 from warploom.tb.hints.recorder import Recorder, Step
 
 LIVE = 0xFFFFFFFF
-CONSTANT, REGISTERS, PREDICATES = 16, 16, 2
+CONSTANT, PREDICATES = 200, 2
+REGISTERS = range(0, CONSTANT, 13)
+"""Those of random programs: their numbers differ in all bits."""
+
 LONGEST, BATCH = 150, 16
 """Cycles of a memory instruction, at most; memory answers in cycles that are multiples of the second number."""
 
+FAR = 230
+"""Instructions between a stall point and its group, almost as many as an offset permits."""
 
 RESIDENT = 8
 """Warps at a time: of more, one may nearly always issue."""
@@ -114,10 +119,20 @@ def lopsided_code() -> list[Instruction]:
             Instruction(op=Op.EXIT)]
 
 
-def joining_code() -> list[Instruction]:
-    """A load and its group on one side of a branch; the group goes on behind the point at which the sides join."""
-    return [Instruction(op=Op.BRA, imm=5, reconverge=5, guard=0), _load(0), _sum(1, 0), _sum(2, CONSTANT),
-            _sum(3, CONSTANT), _sum(4, CONSTANT), _sum(5, CONSTANT), Instruction(op=Op.EXIT)]
+def joining_code(skipped: int) -> list[Instruction]:
+    """A load and its group on one side of a branch; the group goes on behind the point at which the sides join, and
+    behind some instructions that need the load."""
+    end = 5 + skipped
+    return [Instruction(op=Op.BRA, imm=end, reconverge=end, guard=0), _load(0), _sum(1, 0), _sum(2, CONSTANT),
+            _sum(3, CONSTANT), *[_sum(1, 1, 0)] * skipped, _sum(4, CONSTANT), _sum(5, CONSTANT),
+            Instruction(op=Op.EXIT)]
+
+
+def joining_before_code() -> list[Instruction]:
+    """A load and its group on both sides of a branch, which join before it."""
+    side = [_load(0), _sum(1, 0), _sum(2, CONSTANT), _sum(3, CONSTANT), Instruction(op=Op.BRA, imm=1, reconverge=1)]
+    return [Instruction(op=Op.BRA, imm=3, reconverge=3), _sum(4, CONSTANT), Instruction(op=Op.EXIT),
+            Instruction(op=Op.BRA, imm=9, reconverge=1, guard=0), *side, *side]
 
 
 def sides_code(taken_first: bool) -> list[Instruction]:
@@ -126,6 +141,20 @@ def sides_code(taken_first: bool) -> list[Instruction]:
     return [Instruction(op=Op.BRA, imm=5, reconverge=9, guard=0, taken_first=taken_first),
             _load(0), _sum(1, 0), _sum(2, CONSTANT), Instruction(op=Op.BRA, imm=9, reconverge=9),
             _load(0), _sum(1, 0), _sum(2, CONSTANT), _sum(3, CONSTANT), _sum(4, CONSTANT), Instruction(op=Op.EXIT)]
+
+
+def far_code() -> list[Instruction]:
+    """A load and its group, and many instructions between them that need the load."""
+    return [_load(0), *[_sum(1, 1, 0)] * FAR, *(_sum(dst, CONSTANT) for dst in range(2, 8)), Instruction(op=Op.EXIT)]
+
+
+def loop_code() -> list[Instruction]:
+    """A loop that is entered near its end, where there are a load and what needs it: the group is in the next
+    iteration, far before."""
+    sums = [*(_sum(dst, CONSTANT) for dst in range(2, 8)), *[_sum(8, 8)] * FAR]
+    enter, end = 1 + len(sums), 4 + len(sums)
+    return [Instruction(op=Op.BRA, imm=enter, reconverge=enter), *sums, _load(0), _sum(1, 0),
+            Instruction(op=Op.BRA, imm=1, reconverge=end, guard=0), Instruction(op=Op.EXIT)]
 
 
 def _load(dst: int) -> Instruction:
@@ -150,7 +179,7 @@ def random_code(rng: random.Random) -> list[Instruction]:
 
 
 def _simple(rng: random.Random) -> Instruction:
-    dst, first, second = (rng.randrange(REGISTERS) for _ in range(3))
+    dst, first, second = (rng.choice(REGISTERS) for _ in range(3))
     guard, kind = rng.choice((*[PT] * 8, *range(PREDICATES))), rng.random()
     if kind < 0.2:
         return Instruction(op=Op.LD, dst=dst, src=(first, RZ, RZ), space=Space.GLOBAL, guard=guard)

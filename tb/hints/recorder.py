@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import Any, NamedTuple
 
 from warploom.arch.config import LANES, SmConfig
-from warploom.arch.isa import PT, RZ, Instruction, Op, Pipe
+from warploom.arch.isa import NO_RECONVERGENCE, PT, RZ, Instruction, Op, Pipe
 from warploom.arch.order_hints import FORMAT_1_BITS, Hint
 from warploom.arch.program import Program
 from warploom.golden_model.front_end.decode import Static
@@ -28,6 +28,27 @@ class Step(NamedTuple):
     inputs: Mapping[str, Any]
     outputs: Mapping[str, Any]
     state: Mapping[int, tuple[int, ...]]
+
+
+def moved(step: Step, by: int) -> Step:
+    """The same for a program that stands so many instructions further on."""
+    inputs, outputs = dict(step.inputs), dict(step.outputs)
+    for ports, port, names in ((inputs, "issue", ("pc", "to")), (inputs, "following", ("reconverge",)),
+                               (outputs, "next", ("pc",))):
+        if port in ports:
+            ports[port] = {**ports[port], **{name: _moved(ports[port][name], by) for name in names}}
+    if outputs["ahead__valid"]:
+        outputs["ahead__payload"] += by
+    state = {}
+    for warp, (away, waiting, base, active, reconverge, entries) in step.state.items():
+        at_stall_point = away or waiting
+        state[warp] = (away, waiting, base + by if at_stall_point or entries else 0, active,
+                       _moved(reconverge, by) if at_stall_point else 0, entries)
+    return Step(inputs, outputs, state)
+
+
+def _moved(pc: int, by: int) -> int:
+    return pc if pc == NO_RECONVERGENCE else pc + by
 
 
 class _Unit:

@@ -11,20 +11,34 @@ import cocotb
 import pytest
 
 from warploom.arch.config import SmConfig
+from warploom.arch.isa import NO_RECONVERGENCE
 from warploom.arch.order_hints import COLLECTED, ENTRY_FIELDS, hinted_warps
 from warploom.golden_model.hints.order import OBSERVED, HintCounts
 from warploom.kernels.library import kernel
 from warploom.running import run
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, exercise, source
-from warploom.tb.hints.machine import Machine, joining_code, lopsided_code, random_code, sides_code
-from warploom.tb.hints.recorder import Step, record
+from warploom.tb.hints.machine import (
+    FAR,
+    Machine,
+    far_code,
+    joining_before_code,
+    joining_code,
+    loop_code,
+    lopsided_code,
+    random_code,
+    sides_code,
+)
+from warploom.tb.hints.recorder import Step, moved, record
 from warploom.tb.observation import Probe
 
 KERNELS = ("histogram", "hotspot")
 
 PROGRAMS, CYCLES = 24, 200
 """Random programs, and cycles of each."""
+
+LARGEST = 256
+"""Instructions of a program."""
 
 TAPE = "tape.pickle"
 """In the folder of a run: steps to replay, one unit after the other."""
@@ -102,14 +116,16 @@ def recorded(config: SmConfig, names: Sequence[str], rng: random.Random) -> list
 
 @cocotb.test()
 async def random_programs(dut: cocotb.handle.SimHandleBase) -> None:
-    """Random programs with random latencies, which cover everything."""
+    """Random programs with random latencies, anywhere in memory, which cover everything."""
     ports, rng = Ports(dut), source()
-    codes = [lopsided_code(), joining_code(), sides_code(False), sides_code(True),
+    codes = [lopsided_code(), joining_code(0), joining_code(rng.randint(30, FAR)), joining_before_code(),
+             sides_code(False), sides_code(True), far_code(), loop_code(),
              *(random_code(rng) for _ in range(PROGRAMS))]
     machines = [Machine(code, rng, warps=hinted_warps(ports.config), pipes=len(ports.config.pipes)) for code in codes]
     coverage = Coverage(*POINTS)
     for machine in machines:
-        await replay(ports, machine.run(CYCLES), coverage)
+        origin = rng.randrange(NO_RECONVERGENCE - LARGEST)
+        await replay(ports, [moved(step, origin) for step in machine.run(CYCLES)], coverage)
     for reason in ENDS:
         coverage.hit(reason, any(getattr(machine.counts, reason) for machine in machines))
     coverage.finish()
