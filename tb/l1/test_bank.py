@@ -19,11 +19,11 @@ from warploom.tb.l1.requests import contents, fetch, narrow, wide
 
 BENCH = "warploom.tb.l1.test_bank"
 CYCLES = 6000
-LINES, BANKS, NUMBER = 8, 8, 5
+LINES, BANKS = 8, 8
 """Few lines, so that each is replaced often."""
 
-TAGS = (5, 4, 5 | 1 << 20)
-"""They differ in one bit."""
+TAGS = (5, 4, 5 | 1 << 20, 5 ^ (1 << 21) - 1)
+"""They differ in one bit, or in all."""
 
 BANK: dict[str, Any] = {"lines": LINES, "banks": BANKS, "tag_bits": 7, "probe": True}
 INSTRUCTIONS: dict[str, Any] = {"lines": LINES, "writable": False, "probe": True}
@@ -38,14 +38,14 @@ class Traffic:
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._ports, self._checker, self._coverage, self._rng = ports, checker, coverage, source()
         self._writable = "failed" in ports.codecs
-        banks, number = (BANKS, NUMBER) if "number" in ports.codecs else (1, 0)
+        banks, number = (BANKS, self._rng.randrange(BANKS)) if "number" in ports.codecs else (1, 0)
         self._number = {"number": number} if banks > 1 else {}
         self._word_bytes = 4 if self._writable else ports.codecs["response__payload"].mask(["data"]).bit_length() // 8
         self._beats = LINE_BITS // ports.codecs["memory__beat__data"].width
         self._lines = [(tag * LINES + index) * banks + number << OFFSET_BITS
                        for tag in TAGS for index in range(LINES)]
         image = contents(self._rng, self._lines)
-        refused = Refused(self._rng.sample(self._lines, 2), self._rng.sample(self._lines, 2) if self._writable else ())
+        refused = Refused(self._rng.sample(self._lines, 3), self._rng.sample(self._lines, 4) if self._writable else ())
         self._outside = Outside(self._rng, image, refused, LINE_BITS // self._beats)
         self._flat = FlatMemory(image)
         self._model = Bank(LINES, banks, number, word_bytes=self._word_bytes, writable=self._writable,
