@@ -21,7 +21,7 @@ PRMT_MODES = {
 """Selectors of the named modes of prmt, for each value of the low two bits of c."""
 
 
-@lowers("and", "or", "xor", types=BITS, supports=".pred, .b16, .b32 and .b64")
+@lowers("and", "or", "xor", types=BITS, supports=".b16, .b32 and .b64")
 def logic(e: Emitter) -> None:
     """Bitwise and, or, xor."""
     lut = {"and": AND, "or": OR, "xor": XOR}[e.instruction.opcode]
@@ -38,7 +38,7 @@ def predicate_logic(e: Emitter) -> None:
     e.predicate_logic(e.destination(d, "pred")[0], function, e.predicate(a), e.predicate(b))
 
 
-@lowers("not", "cnot", types=BITS, supports=".b16, .b32 and .b64, not.pred")
+@lowers("not", "cnot", types=BITS, supports=".b16, .b32 and .b64")
 def invert(e: Emitter) -> None:
     """Bitwise not; cnot (1 where the value is 0)."""
     d, a = e.unpack(e.type, e.type)

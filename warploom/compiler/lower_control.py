@@ -31,7 +31,7 @@ def branch(e: Emitter) -> None:
     e.emit(Op.BRA, None, target=target.name)
 
 
-@lowers("ret", "exit", types=NO_TYPE, supports="both, .uni")
+@lowers("ret", "exit", types=NO_TYPE, supports="alone or with .uni")
 def leave(e: Emitter) -> None:
     """ret and exit of an entry."""
     e.flag("uni")
@@ -46,7 +46,7 @@ def stop(e: Emitter) -> None:
     e.emit(Op.TRAP, None, imm=known(e.number(number)) or 0)
 
 
-@lowers("trap", "brkpt", types=NO_TYPE, supports="both, as a stop with an error")
+@lowers("trap", "brkpt", types=NO_TYPE, supports="an error that ends the kernel")
 def trap(e: Emitter) -> None:
     """trap, brkpt."""
     e.operands(0)

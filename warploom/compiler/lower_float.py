@@ -171,7 +171,7 @@ FUNCTIONS = {"rsqrt": Function.RSQ, "sin": Function.SIN, "cos": Function.COS, "l
              "tanh": Function.TANH}
 
 
-@lowers(*FUNCTIONS, types=F32, supports=".approx.f32 (.ftz); rsqrt.approx.f64")
+@lowers(*FUNCTIONS, types=F32, supports=".approx.f32 (.ftz)")
 def approximate(e: Emitter) -> None:
     """The special functions of f32."""
     e.choose({"approx": True})
@@ -180,7 +180,7 @@ def approximate(e: Emitter) -> None:
     e.emit(Op.MUFU, d, a, function=FUNCTIONS[e.instruction.opcode], ftz=ftz)
 
 
-@lowers("rsqrt", types=F64, supports=".approx.f32 (.ftz); rsqrt.approx.f64")
+@lowers("rsqrt", types=F64, supports=".approx.f64 (.ftz)")
 def approximate64(e: Emitter) -> None:
     """rsqrt of f64."""
     e.choose({"approx": True})

@@ -44,4 +44,13 @@ def lowers(*mnemonics: str, types: tuple[str | None, ...], supports: str,
 
 def supported(mnemonic: str) -> str:
     """The supported forms of a mnemonic, in words; empty for an unknown one."""
-    return "; ".join(dict.fromkeys(entry.supports for entry in TABLE.get(mnemonic, {}).values()))
+    parts = (part for entry in TABLE.get(mnemonic, {}).values() for part in entry.supports.split("; "))
+    return "; ".join(dict.fromkeys(parts))
+
+
+def listing() -> list[tuple[str, str]]:
+    """Mnemonics that have the same supported forms, and these in words, in order of the first mnemonic."""
+    found: dict[str, list[str]] = {}
+    for mnemonic in sorted(filter(str.isidentifier, TABLE)):  # others stand for what no PTX can name
+        found.setdefault(supported(mnemonic), []).append(mnemonic)
+    return [(", ".join(mnemonics), forms) for forms, mnemonics in found.items()]
