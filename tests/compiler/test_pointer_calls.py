@@ -180,6 +180,13 @@ def test_a_call_that_no_function_fits():
     assert "the pointer that is called is no function" in stopped(text, FUNCTIONS_BASE)
 
 
+def test_a_call_without_white_space():
+    """Functions that no name leads to are parsed, too."""
+    stores = ".visible .entry stores(.param .u64 out) { .reg .b64 a; mov.u64 a, two; ret; }"
+    body = f"{PROTOTYPE} {called('call(b),%rd1,(a),P')}"
+    check(FUNCTIONS + stores + KERNEL.format(body), TWO, FUNCTIONS_BASE + FUNCTION_BYTES)
+
+
 RECURSIVE = f""".func (.param .b32 r) again(.param .b32 x) {{ .reg .b64 f; .reg .b32 v; .reg .pred p;
     ld.param.b32 v, [x]; setp.eq.u32 p, v, 31; mov.u64 f, again; @!p mov.u64 f, one; {PROTOTYPE}
     {{ .param .b32 a; .param .b32 b; st.param.b32 [a], v; call (b), f, (a), P; ld.param.b32 v, [b]; }}

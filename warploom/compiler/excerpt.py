@@ -9,7 +9,7 @@ from warploom.compiler.parser import skipped
 _LANDMARK = re.compile(r"\.(?P<kind>entry|func)\b\s*(?:\([^)]*\))?\s*(?P<name>[\w$%]*)|(?P<mark>[{};])")
 _ALIAS = re.compile(r"\.alias\s+([\w$%]+)\s*,\s*([\w$%]+)")
 _WORD = re.compile(r"[\w$%]+")
-_POINTER_CALL = re.compile(r"\bcall(\.\w+)*\s+(\([^)]*\)\s*,\s*)?[\w$%]+\s*(,\s*\([^)]*\)\s*)?,\s*[\w$%]+\s*;")
+_POINTER_CALL = re.compile(r"\bcall(\.\w+)*(\s+|\s*\([^)]*\)\s*,\s*)[\w$%]+\s*(,\s*\([^)]*\)\s*)?,\s*[\w$%]+\s*;")
 
 
 @dataclass(frozen=True)
