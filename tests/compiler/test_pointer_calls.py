@@ -202,6 +202,15 @@ def test_recursion_is_an_error_where_it_happens():
     assert message.endswith("thread (31, 0, 0) of block (0, 0, 0): recursion is not supported: again -> again")
 
 
+def test_functions_that_all_call_each_other(monkeypatch):
+    """None of them returns without a call: the orders of n functions are n! attempts, which end."""
+    monkeypatch.setattr("warploom.compiler.inline.MAX_INSTRUCTIONS", 2000)
+    again = RECURSIVE.replace("setp.eq.u32 p, v, 31;", "setp.ne.u32 p, v, v;").replace("@!p mov.u64 f, one;", "")
+    text = "".join(again.replace("again", f"again{number}") for number in range(7))
+    assert failure(text + KERNEL.format(called("call (b), again0, (a)"))) == (
+        "inlining makes more than 2000 instructions")
+
+
 @pytest.mark.parametrize(("function", "message"), [
     (".extern .func free(.param .b64 p); .func (.param .b32 r) bad(.param .b32 x) { call free, (0); ret; }",
      "'free' is not supported: there is no device heap"),

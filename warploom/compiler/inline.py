@@ -54,15 +54,16 @@ class Inliner(Names):
 
     After it, `body` is the flat body, `registers` the type of every register in it, `variables` the variables that it
     refers to and `call_parameters` those of space ``param`` that belong to calls, all by unique name; `stops` are the
-    messages of stops.
+    messages of stops, with their numbers.
     """
 
     def __init__(self, symbols: Symbols, text: str) -> None:
         super().__init__(symbols, text)
         self.body: list[ptx.Instruction | ptx.Label] = []
-        self.stops: list[str] = []
+        self.stops: dict[str, int] = {}
         self.addresses = pointer_calls.addresses(symbols.functions.values())
         self._numbers = count(1)
+        self._removed = 0  # instructions of functions that cannot be called: they take time, too
 
     def run(self, entry: ptx.Function) -> None:
         """Flatten `entry`. Raises `PtxError` (without a file) for undeclared names and calls that cannot be inlined."""
@@ -216,6 +217,7 @@ class Inliner(Names):
                 self._inline(function, replace(call, guard=None), actuals, scope.depth + 1, frame)
             except CallError as error:
                 refused.append(error)
+                self._removed += len(self.body) - starts[-1]
                 del self.body[starts[-1] :]
                 self.variables = dict(variables)
                 self.body.append(self._stop(error.message, replace(call, line=error.line)))
@@ -229,9 +231,7 @@ class Inliner(Names):
 
     def _stop(self, message: str, at: ptx.Instruction) -> ptx.Instruction:
         """A stop with a message."""
-        if message not in self.stops:
-            self.stops.append(message)
-        return pointer_calls.stop(self.stops.index(message) + 1, at)
+        return pointer_calls.stop(self.stops.setdefault(message, len(self.stops) + 1), at)
 
     def _choice(self, call: ptx.Instruction, actuals: Actuals, scope: Scope, frame: _Frame) -> list[ptx.Function]:
         """The functions with a body to which a call through a pointer may lead."""
@@ -278,7 +278,7 @@ class Inliner(Names):
             raise self._error(message, call, name, CallError)
         if not function.body:
             raise self._error(self._undefined("function", name), call, name, CallError)
-        if len(self.body) > MAX_INSTRUCTIONS:
+        if len(self.body) + self._removed > MAX_INSTRUCTIONS:
             raise self._error(f"inlining makes more than {MAX_INSTRUCTIONS} instructions", call, name)
         if name in frame.calls:
             chain = " -> ".join((*frame.calls[frame.calls.index(name) :], name))
