@@ -315,3 +315,30 @@ def test_addresses_in_a_vtable_that_are_not_known(change):
     .local .align 8 .u64 object; st.local.u64 [object], %rd3; ld.local.u64 %rd1, [object]; ld.u64 %rd2, [%rd1+8];
     {PROTOTYPE} {called("call (b), %rd2, (a), P")}"""
     check(FUNCTIONS + table + KERNEL.format(body), ONE)
+
+
+@pytest.mark.parametrize("store", [
+    "mov.u64 table, _ZTV1A; add.u64 point, table, 16; st.u64 [%rd2], point;",
+    "mov.u64 point, _ZTV1A+16; st.u64 [%rd2], point;", "st.u64 [%rd2], _ZTV1A+16;",
+    "mov.u64 point, _ZTV1A+16; call set, (%rd2, point);",
+])
+@pytest.mark.parametrize("load", [
+    "ld.u64 v, [%rd2]; ld.u64 f, [v+8];", "ld.u64 v, [%rd2]; ld.v2.u64 {other, f}, [v];",
+    "ld.u64 v, [%rd2]; add.u64 w, v, 16; add.u64 x, w, 18446744073709551608; ld.u64 f, [x];",
+])
+def test_address_points_and_distances(store, load):
+    """A symbol with an offset, a register that a call passes, the second element of a vector, an unsigned constant."""
+    text = f"""{FUNCTIONS} .global .align 16 .u64 _ZTV1A[4] = {{0, 0, one, three}};
+    .func set(.param .b64 o, .param .b64 t) {{
+        .reg .b64 a, b; ld.param.u64 a, [o]; ld.param.u64 b, [t]; st.u64 [a], b; ret; }}
+    """
+    body = f"""{PROTOTYPE} .reg .b64 table, point, v, w, x, f, other; .local .align 8 .u64 object;
+    mov.u64 %rd3, object; cvta.local.u64 %rd2, %rd3; {store} {load} {called("call (b), f, (a), P")}"""
+    check(text + KERNEL.format(body), THREE)
+
+
+@pytest.mark.parametrize("undefined", ["add.u64 v, v, 8;", "mov.u64 v, w; mov.u64 w, v;", "mov.u64 v, v;"])
+def test_registers_that_depend_on_themselves(undefined):
+    """Their only writer reads them, as LLVM writes what begins undefined."""
+    body = f"{PROTOTYPE} .reg .b64 v, w, f; {called('ld.u64 f, [v]; call (b), f, (a), P')} {undefined}"
+    assert compile_ptx(HEAD + FUNCTIONS + KERNEL.format(body), "k.ptx", "k")

@@ -27,8 +27,14 @@ OTHER_SPACES = {"const", "local", "shared", "param"}
 ELSEWHERE = -1
 """The distance of what is loaded from another space."""
 
+MAX_STEPS = 64
+"""Between a register and the load from which it comes: copies, and sums with constants."""
+
 MAX_PLACES = 64
 """Of a register on average; with more, a loop adds to one."""
+
+SIGN = 1 << 63
+"""The sign bit of a constant."""
 
 Place = tuple[str, int]
 """A variable and an offset in bytes."""
@@ -51,16 +57,20 @@ class Code:
         """The distance of the place from which a register is loaded to an address that is loaded, too. None for another
         value, or if it is not constant."""
         load = self._writer(pointer)
-        if not load or load.opcode != "ld":
+        if not load or load.opcode != "ld" or isinstance(load.operands[0], ptx.Vector):
             return None
         if not OTHER_SPACES.isdisjoint(load.modifiers):
             return ELSEWHERE
         address = load.operands[-1]
         assert isinstance(address, ptx.Address)
         (name, *_), distance = (*_names(address), ""), address.offset
-        while (writer := self._writer(name)) and (step := _sum(writer)):
+        for _ in range(MAX_STEPS):
+            writer = self._writer(name)
+            step = _sum(writer) if writer else None
+            if not step:
+                return distance if writer and writer.opcode == "ld" else None
             name, distance = step[0], distance + step[1]
-        return distance if writer and writer.opcode == "ld" else None
+        return None
 
     def places(self, variables: Iterable[str]) -> Iterator[tuple[str, int | None]]:
         """The places in `variables` whose addresses are used as they are; None if they are not known."""
@@ -77,16 +87,18 @@ class Code:
                 return
         for instruction in self.instructions:
             if _constant(instruction) is None:
-                used = {place for name in _names(*instruction.operands) for place in held.get(name, ())}
-                yield from ((name, at if instruction.opcode in USES else None) for name, at in used)
+                operands = [*instruction.operands, *(instruction.lists[1] if instruction.lists else ())]
+                yield from ((name, at if instruction.opcode in USES else None) for name, at in _places(operands, held))
 
     def _writer(self, register: str) -> ptx.Instruction | None:
         """The only writer of a register, copies aside."""
-        while len(writers := self._writers.get(register, [])) == 1:
-            (writer,) = writers
-            source = writer.operands[-1]
-            if writer.opcode not in COPIES or not isinstance(source, ptx.Symbol):
-                return writer
+        for _ in range(MAX_STEPS):
+            writers = self._writers.get(register, [])
+            if len(writers) != 1:
+                return None
+            source = writers[0].operands[-1]
+            if writers[0].opcode not in COPIES or not isinstance(source, ptx.Symbol):
+                return writers[0]
             register = source.name
         return None
 
@@ -136,10 +148,16 @@ def _pass_on(instruction: ptx.Instruction, held: dict[str, set[Place]]) -> None:
     constant = _constant(instruction)
     if constant is None:
         return
-    sources = _names(*instruction.operands[1:])
-    places = {(name, at + constant) for source in sources for name, at in held.get(source, ())}
+    places = {(name, at + constant) for name, at in _places(instruction.operands[1:], held)}
     for target in _written(instruction) if places else ():
         held[target] |= places
+
+
+def _places(operands: Iterable[ptx.Operand], held: dict[str, set[Place]]) -> set[Place]:
+    """What operands may hold. A symbol may have an offset."""
+    offsets = [(name, operand.offset if isinstance(operand, ptx.Symbol) else 0)
+               for operand in operands for name in _names(operand)]
+    return {(variable, at + offset) for name, offset in offsets for variable, at in held.get(name, ())}
 
 
 def _constant(instruction: ptx.Instruction) -> int | None:
@@ -152,7 +170,7 @@ def _sum(instruction: ptx.Instruction) -> tuple[str, int] | None:
     """The register and the constant that an instruction adds."""
     match instruction:
         case ptx.Instruction(opcode="add", operands=(_, ptx.Symbol(name, 0), ptx.Immediate("int", value))):
-            return name, value
+            return name, (value + SIGN) % (2 * SIGN) - SIGN
     return None
 
 
