@@ -226,3 +226,9 @@ def test_an_error_of_a_thread_names_the_file():
     files = texts(DECLARED + kernel(CALL), "\n.visible .func (.param .b32 r) f() {\n trap; }")
     with pytest.raises(ExecutionError, match=r"^b\.ptx:6: thread \(0, 0, 0\) of block \(0, 0, 0\): trap"):
         answers(files)
+
+
+def test_a_kernel_that_is_weak_in_two_files():
+    """As that of a template: the only entry."""
+    weak = kernel("mov.u32 %r1, 7;").replace(".visible", ".weak")
+    assert (answers(texts(weak, weak), entry=None) == 7).all()

@@ -35,8 +35,8 @@ def excerpt(text: str, entry: str | None) -> str:
     definitions = list(_definitions(plain))
     if not definitions or definitions[-1].end < 0:
         return text
-    entries = [definition.name for definition in definitions if definition.is_entry]
-    roots = entries if len(entries) == 1 and entry is None else [entry]
+    entries = {definition.name for definition in definitions if definition.is_entry}
+    roots = entries if len(entries) == 1 and entry is None else {entry}
     needed = _called(plain, definitions, {root for root in roots if root})
     called = (definition for definition in definitions if definition.name in needed)
     if any(_POINTER_CALL.search(plain, definition.start, definition.end) for definition in called):
