@@ -232,3 +232,14 @@ def test_a_kernel_that_is_weak_in_two_files():
     """As that of a template: the only entry."""
     weak = kernel("mov.u32 %r1, 7;").replace(".visible", ".weak")
     assert (answers(texts(weak, weak), entry=None) == 7).all()
+
+
+def test_own_functions_in_own_variables():
+    """The initialiser of a function's variable names a function that another file has, too."""
+    own = """.func (.param .b32 r) f() {{ st.param.b32 [r], {0}; ret; }} .visible .func (.param .b64 r) get{0}() {{
+    .global .u64 held = f; .reg .b64 a; ld.global.u64 a, [held]; st.param.b64 [r], a; ret; }}"""
+    body = """P: .callprototype (.param .b32 _) _; .param .b64 a, b; .param .b32 r;
+    call (a), get3; call (b), get4; ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b];
+    call (r), %rd1, P; ld.param.b32 %r1, [r]; call (r), %rd2, P; ld.param.b32 %r2, [r]; mad.lo.u32 %r1, %r1, 10, %r2;"""
+    check(34, "".join(f".extern .func (.param .b64 r) get{number};" for number in (3, 4)) + kernel(body),
+          own.format(3), own.format(4))

@@ -132,9 +132,14 @@ def _named(item: Item, names: Mapping[str, str]) -> Item:
     """A declaration with unique names, also in its initialiser."""
     if isinstance(item, ptx.Function):
         return replace(item, name=names[item.name])
+    return replace(pointing(item, names), name=names[item.name])
+
+
+def pointing(variable: ptx.Variable, names: Mapping[str, str]) -> ptx.Variable:
+    """A variable with unique names in its initialiser."""
     pointers = tuple((position, ptx.Symbol(names.get(symbol.name, symbol.name), symbol.offset), generic, part)
-                     for position, symbol, generic, part in item.pointers)
-    return replace(item, name=names[item.name], pointers=pointers)
+                     for position, symbol, generic, part in variable.pointers)
+    return replace(variable, pointers=pointers)
 
 
 def _meaning(item: Item) -> Meaning:

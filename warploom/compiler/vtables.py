@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from warploom.compiler import ptx
-from warploom.compiler.modules import Symbols
+from warploom.compiler.modules import Symbols, pointing
 from warploom.compiler.scopes import Scope
 
 VTABLE = "_ZTV"
@@ -112,8 +112,10 @@ class Reach:
         self._slots: dict[str, set[Place]] = defaultdict(set)  # of each function in vtables
         self._points: dict[str, set[int | None]] = {}
         self._others = {name for code in self._code.values() for name in code.named.values()}
-        own = (statement for function in functions.values() for statement in function.statements)
-        declared = [*symbols.variables.values(), *(each for each in own if isinstance(each, ptx.Variable))]
+        own = (pointing(each, {key: meaning.name for key, meaning in symbols.scopes[name].meanings.items()})
+               for name, function in functions.items()
+               for each in function.statements if isinstance(each, ptx.Variable) and each.pointers)
+        declared = [*symbols.variables.values(), *own]
         for variable in declared:
             if variable.name.startswith(VTABLE):
                 self._points[variable.name] = set()
