@@ -243,3 +243,11 @@ def test_own_functions_in_own_variables():
     call (r), %rd1, P; ld.param.b32 %r1, [r]; call (r), %rd2, P; ld.param.b32 %r2, [r]; mad.lo.u32 %r1, %r1, 10, %r2;"""
     check(34, "".join(f".extern .func (.param .b64 r) get{number};" for number in (3, 4)) + kernel(body),
           own.format(3), own.format(4))
+
+
+def test_the_largest_alignment_of_dynamic_shared_memory_counts():
+    wide = """.extern .shared .align 8 .b8 s[]; .visible .func (.param .b64 r) f() {
+    .reg .b64 a; ld.shared.u64 a, [s]; st.param.b64 [r], a; ret; }"""
+    body = """.shared .u32 before; st.shared.u32 [before], 1; st.shared.u32 [s], 9; st.shared.u32 [s+4], 0;
+    .param .b64 r; call (r), f; ld.param.b64 %rd1, [r]; cvt.u32.u64 %r1, %rd1;"""
+    check(9, ".extern .shared .b8 s[]; .extern .func (.param .b64 r) f;" + kernel(body), wide)

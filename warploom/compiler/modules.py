@@ -104,9 +104,14 @@ def _agree(item: Item, other: Item) -> bool:
 
 
 def _order(item: Item) -> tuple[bool, int, int]:
-    """A smaller one counts before a larger one; of common variables the one with most bytes."""
-    size = item.size if isinstance(item, ptx.Variable) and item.linkage == "common" else 0
-    return not item.is_defined, RANKS.get(item.linkage, 0), -size
+    """A smaller one counts before a larger one: of common variables the one with most bytes, of dynamic shared memory,
+    which has declarations only, the one with the largest alignment."""
+    bytes_ = 0
+    if isinstance(item, ptx.Variable) and item.linkage == "common":
+        bytes_ = item.size
+    elif isinstance(item, ptx.Variable) and item.space == "shared":
+        bytes_ = item.alignment
+    return not item.is_defined, RANKS.get(item.linkage, 0), -bytes_
 
 
 def _kind(item: Item) -> str:
