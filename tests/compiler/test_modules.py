@@ -251,3 +251,8 @@ def test_the_largest_alignment_of_dynamic_shared_memory_counts():
     body = """.shared .u32 before; st.shared.u32 [before], 1; st.shared.u32 [s], 9; st.shared.u32 [s+4], 0;
     .param .b64 r; call (r), f; ld.param.b64 %rd1, [r]; cvt.u32.u64 %r1, %rd1;"""
     check(9, ".extern .shared .b8 s[]; .extern .func (.param .b64 r) f;" + kernel(body), wide)
+
+
+@pytest.mark.parametrize("linkage", [".extern", ".weak", ".common"])
+def test_textures_that_the_kernel_does_not_read(linkage):
+    check(7, f"{linkage} .global .texref t;" + kernel("mov.u32 %r1, 7;"), f"{linkage} .global .texref t;")

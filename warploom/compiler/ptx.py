@@ -159,16 +159,16 @@ class Variable:
 
     @property
     def size(self) -> int:
-        """Bytes; 0 for an extern array without size."""
+        """Bytes; 0 for an extern array without size, and for textures and what else no register has."""
         count = self.vector
         for extent in self.dimensions:
             count *= extent
-        return count * TYPE_BYTES[self.type]
+        return count * TYPE_BYTES.get(self.type, 0)
 
     @property
     def alignment(self) -> int:
         """Bytes: as declared, or that of the element or vector."""
-        return self.align or TYPE_BYTES[self.type] * self.vector
+        return self.align or TYPE_BYTES.get(self.type, 1) * self.vector
 
 
 @dataclass(frozen=True)
