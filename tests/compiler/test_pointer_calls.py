@@ -229,6 +229,19 @@ def test_a_function_that_cannot_be_called_is_an_error_where_it_is(function, mess
     assert failure(f"{FUNCTIONS}\n{function}\n{KERNEL.format(only)}") == message
 
 
+@pytest.mark.parametrize("choice", [PROTOTYPE, "P: .calltargets far, two;"])
+def test_a_pointer_to_a_function_that_is_not_defined(choice):
+    """Its name is in the message: a file is missing."""
+    message = "function 'far' is not defined in this file: give the PTX file that defines it, too"
+    declared = ".extern .func (.param .b32 r) far(.param .b32 x);"
+    body = f"""setp.eq.u32 p, %r0, %r2; mov.u64 %rd1, far; @!p mov.u64 %rd1, two;
+    {choice} {called("call (b), %rd1, (a), P")}"""
+    text = FUNCTIONS + declared + KERNEL.format(body)
+    check(text.replace("%r0, %r2", "%r0, 64"), TWO)
+    assert stopped(text).endswith(f"thread (0, 0, 0) of block (0, 0, 0): {message}")
+    assert failure(text.replace("@!p mov.u64 %rd1, two;", "").replace("far, two", "far")) == message
+
+
 def failure(text):
     with pytest.raises(PtxError) as caught:
         compile_ptx(HEAD + text, "k.ptx", "k")

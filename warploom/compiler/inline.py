@@ -234,7 +234,7 @@ class Inliner(Names):
         return pointer_calls.stop(self.stops.setdefault(message, len(self.stops) + 1), at)
 
     def _choice(self, call: ptx.Instruction, actuals: Actuals, scope: Scope, frame: _Frame) -> list[ptx.Function]:
-        """The functions with a body to which a call through a pointer may lead."""
+        """The functions to which a call through a pointer may lead."""
         name = getattr(call.operands[1], "name", "") if len(call.operands) > 1 else ""
         meaning = scope.find(name)
         if meaning and meaning.choice and not meaning.choice.functions:
@@ -249,7 +249,7 @@ class Inliner(Names):
                               "array of functions", call, name)
         if wrong := [written for each, written in names.items() if each not in self._functions]:
             raise self._error(f"'{name}' has to name functions, and '{wrong[0]}' is none", call, name)
-        return [function for each in names if (function := self._functions[each]).body]
+        return [self._functions[each] for each in names]
 
     def _fitting(self, call: ptx.Instruction, prototype: ptx.Choice, actuals: Actuals,
                  frame: _Frame) -> list[ptx.Function]:

@@ -131,10 +131,10 @@ class Reach:
             for name, offset in code.places(self._points):
                 self._points[name].add(offset)
         self._taken = [function for name, function in functions.items()
-                       if function.body and not function.is_entry and (name in self._others or name in self._slots)]
+                       if not function.is_entry and (name in self._others or name in self._slots)]
 
     def functions(self, caller: str, pointer: str) -> list[ptx.Function]:
-        """The functions with a body that a register of `caller` may hold."""
+        """The functions that a register of `caller` may hold."""
         distance = self._code[caller].distance(pointer)
         return [function for function in self._taken
                 if function.name in self._others or distance is None or self._at(function.name, distance)]
