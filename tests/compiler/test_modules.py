@@ -253,6 +253,15 @@ def test_the_largest_alignment_of_dynamic_shared_memory_counts():
     check(9, ".extern .shared .b8 s[]; .extern .func (.param .b64 r) f;" + kernel(body), wide)
 
 
+def test_an_alias_has_the_linkage_of_its_own_declaration():
+    """Its function may be the file's own, of a name that another file has, too."""
+    alias = returns("{0}", "").replace("f()", "g()") + " .visible .func (.param .b32 r) f{0}(); .alias f{0}, g;"
+    declared = "".join(f".extern .func (.param .b32 r) f{number};" for number in (3, 4))
+    body = """.param .b32 a, b; call (a), f3; call (b), f4; ld.param.b32 %r1, [a]; ld.param.b32 %r2, [b];
+    mad.lo.u32 %r1, %r1, 10, %r2;"""
+    check(34, declared + kernel(body), *(alias.replace("{0}", str(number)) for number in (3, 4)))
+
+
 @pytest.mark.parametrize("linkage", [".extern", ".weak", ".common"])
 def test_textures_that_the_kernel_does_not_read(linkage):
     check(7, f"{linkage} .global .texref t;" + kernel("mov.u32 %r1, 7;"), f"{linkage} .global .texref t;")

@@ -42,7 +42,9 @@ def parse(text: str, file: str = "<ptx>", before: int = 0) -> ptx.Module:
         else:
             functions.append(item)
     defined = {function.name: function for function in functions if function.body}
-    functions += [replace(defined[target], name=name) for name, target in aliases.items() if target in defined]
+    linkages = {function.name: function.linkage for function in functions}
+    functions += [replace(defined[target], name=name, linkage=linkages.get(name, defined[target].linkage))
+                  for name, target in aliases.items() if target in defined]
     version, target = header.get("version", ""), header.get("target", "")
     return ptx.Module(file, version, target, tuple(variables), tuple(functions), text, before)
 
