@@ -161,6 +161,20 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().err == "warploom: error: /dev/full: No space left on device\n"
 
 
+def test_lines_of_several_files(tmp_path: Path) -> None:
+    """With the file that each is in."""
+    files = [Path(__file__).parents[1] / "ptx" / f"linked_{name}.ptx" for name in ("main", "functions")]
+    (tmp_path / "k.toml").write_text(f"""ptx = {[str(file) for file in files]}\ngrid = 1\nblock = 64\n[[arguments]]
+name = "out"\ndtype = "uint32"\nshape = 64\ngenerator = {{ kind = "zeros" }}\n""")
+    path = tmp_path / "run.perfetto-trace"
+    assert main(["trace", str(tmp_path / "k.toml"), "--preset", "small", "--out", str(path)]) == 0
+    places = {each.arguments["ptx line"].rpartition(":"): each.arguments["ptx"]
+              for each in read(path).slices if "ptx line" in each.arguments}
+    assert {file for file, _, _ in places} == set(map(str, files))
+    for (file, _, line), text in places.items():
+        assert Path(file).read_text().split("\n")[int(line) - 1].strip() == text.strip()
+
+
 def test_a_path_that_is_no_utf_8(tmp_path: Path) -> None:
     with (tmp_path / "trace").open("wb") as file:
         Recording("bad\udcff/k.toml on small", file).close()

@@ -135,10 +135,13 @@ def _whole(cycles: int, interval: int) -> int:
 
 def _annotations(writer: Writer, source: Source) -> Any:
     """A function that gives the annotations of a pc: machine instruction, PTX and CUDA."""
+    is_linked = len({lines.ptx.file for lines in source.lines}) > 1
+
     @cache
     def of(pc: int) -> Sequence[Any]:
         lines = source.lines[pc]
-        found: dict[str, str | int] = {"pc": pc, "machine": lines.machine, "ptx line": lines.ptx.line,
+        line = f"{lines.ptx.file}:{lines.ptx.line}" if is_linked else lines.ptx.line
+        found: dict[str, str | int] = {"pc": pc, "machine": lines.machine, "ptx line": line,
                                        "ptx": source.at(lines.ptx)}
         if lines.cuda is not None:
             found |= {"cuda line": f"{lines.cuda.file}:{lines.cuda.line}", "cuda": source.at(lines.cuda)}
