@@ -51,7 +51,11 @@ def literal(parts: Sequence[Part]) -> ptx.Immediate:
 
 def evaluate(parts: Sequence[Part]) -> Value:
     """The value of an expression."""
-    return _Reader(parts).choice()
+    try:
+        return _Reader(parts).whole()
+    except RecursionError:  # thousands of signs, casts or conditions, each for what follows it
+        sign = next(part for part in parts if isinstance(part, Token))
+        raise _error(sign, "begins an expression that is nested too deeply") from None
 
 
 class _Reader:
@@ -63,16 +67,23 @@ class _Reader:
         if sign and any(isinstance(part, ptx.Immediate) and part.kind == "f32" for part in parts):
             _fail(sign, "takes decimal numbers and 0d..., no 0f...")
 
-    def choice(self) -> Value:
+    def whole(self) -> Value:
+        """All of it. What a choice leaves begins with a ``:`` of none."""
+        value = self._choice()
+        if colon := self._take(":"):
+            _fail(colon, "has no '?'")
+        return value
+
+    def _choice(self) -> Value:
         """``a ? b : c``, or anything that binds more."""
         condition = self._level(0)
         if not (mark := self._take("?")):
             return condition
-        chosen = self.choice()
+        chosen = self._choice()
         colon = self._take(":")
         if not colon:
             _fail(mark, "':' is missing")
-        other = self.choice()
+        other = self._choice()
         if not (isinstance(condition, Integer) and isinstance(chosen, Integer) and isinstance(other, Integer)):
             _fail(mark, "takes integers")
         return chosen if condition.value else other
@@ -157,4 +168,8 @@ def _wrapped(value: int, signed: bool) -> Integer:
 
 
 def _fail(sign: Token, what: str) -> NoReturn:
-    raise PtxError(f"constant expression: '{sign}' {what}", line=sign.line or 0, column=sign.column or 0)
+    raise _error(sign, what)
+
+
+def _error(sign: Token, what: str) -> PtxError:
+    return PtxError(f"constant expression: '{sign}' {what}", line=sign.line or 0, column=sign.column or 0)
