@@ -199,6 +199,15 @@ def test_extents_of_a_block_that_are_missing(directive: str) -> None:
                           f"{name} 128, 1, 1")
 
 
+def test_integers_of_declarations_may_be_unsigned() -> None:
+    (variable, masked), (function,) = (
+        (module := parse(".global .align 16U .u32 x[4U]; .global .u8 m = 0xFFU(x);\n"
+                         ".entry k() .maxntid 64U { .reg .b32 %r<5U>; ret; }")).variables, module.functions)
+    assert (variable.align, variable.dimensions, function.max_threads) == (16, (4,), 64)
+    assert masked.pointers == ((0, Symbol("x"), False, range(1)),)
+    assert function.body and function.body.body[0] == ptx.Registers("b32", (("%r", 5),), 2)
+
+
 def test_numbers_and_dimensions_at_their_limits() -> None:
     assert instruction(f"mov.u64 %rd1, {2**64 - 1};").operands[1] == Immediate("int", 2**64 - 1)
     assert "does not fit 64 bits" in failure(f".entry k() {{ mov.u64 %rd1, {2**64}; }}").message
@@ -284,6 +293,8 @@ def test_debug_build_parses() -> None:
         (".entry k() { vadd.u32.u32.u32 %r1, %r2.b1, %r3.h1, %r4; }", 1, 39, "unexpected '.b1': video instructions on"),
         (".entry k() { .reg .v4 .f32 v; }", 1, 19, "unexpected '.v4': registers that are vectors are not supported"),
         (".shared .b32 z[4*8];", 1, 17, "unexpected '*8];'; expected ']'"),
+        (".shared .b32 z[(4)];", 1, 16, "unexpected '(4)];'; expected 'WARP_SZ' or ']' or an integer"),
+        (".global .u64 x = ;", 1, 18, "unexpected ';'; expected '-' or 'generic' or '{' or a floating-"),
         (".entry k() { add.s32 %r1, 5 %r2; }", 1, 29, "unexpected '%r2;'; expected ',' or ';'"),
         (".entry k() (", 1, 12, "unexpected '('; expected"),
         (".entry k() { mov.u32 %r1, 0x12345678901234567; }", 1, 27, "integer 0x12345678901234567 does not fit 64 bits"),

@@ -70,9 +70,10 @@ _WORDS = {
     "KIND": "'.entry' or '.func'",
     "DIRECTIVE": "a performance directive", "VERSION": "'.version'", "TARGET": "'.target'",
     "ADDRESS_SIZE": "'.address_size'", "$END": "the end of the file", "OPERATOR": "an operator",
+    "UNSIGNED": "an integer", "WARP_SZ": "'WARP_SZ'", "_GENERIC": "'generic'",
 }
 
-_OF_EXPRESSIONS = {"UNSIGNED", "WARP_SZ", "LPAR", "NOT", "TILDE", "PLUS", "CAST"}
+_OF_EXPRESSIONS = {"WARP_SZ", "LPAR", "NOT", "TILDE", "PLUS", "CAST"}
 """What constant expressions begin with beside a number, which messages name, and a minus."""
 
 _OPERATORS = {"MINUS", "PLUS", "BAR"}
@@ -92,7 +93,7 @@ _VECTOR = re.compile(r"\.reg\s+$")
 def _explain(error: UnexpectedInput, text: str, file: str) -> PtxError:
     """The parser's error in words: the token found and the tokens expected."""
     acceptable = _acceptable(text)
-    acceptable -= _OF_EXPRESSIONS if "UNSIGNED" in acceptable else _OPERATORS if "OPERATOR" in acceptable else set()
+    acceptable -= _OF_EXPRESSIONS if "TILDE" in acceptable else _OPERATORS if "OPERATOR" in acceptable else set()
     words = {_WORDS.get(name) or f"'{_parser().get_terminal(name).pattern.value}'" for name in acceptable}
     expected = " or ".join(sorted(words))
     if isinstance(error, UnexpectedToken) and error.token.type == "$END":
