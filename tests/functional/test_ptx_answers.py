@@ -163,6 +163,7 @@ def test_parameters_in_registers(call, result, expected):
     (".func f(.reg .pred p) { ret; }" + entry(""), "register parameters of type .pred are not supported"),
     (".func f(.reg .u8 p) { ret; }" + entry(""), "register parameters of type .u8 are not supported; they have 16, 32"),
     (".func f(.reg .u32 p) { ret; }" + entry("call f, (%rd1);"), "parameter 'p' has 4 bytes, the call gives 8"),
+    (".func f(.reg .f64 p) { ret; }" + entry("call f, (1);"), "mov.f64: an integer literal is given where .f64 is"),
     (".func f(.reg .u32 p, .reg .u32 p) { ret; }" + entry("call f, (1, 2);"), "'p' is declared twice in one scope"),
     (".visible .entry k(.reg .u32 p) { ret; }", "a kernel has parameters in .param memory, and none in registers"),
 ])

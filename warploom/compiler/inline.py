@@ -382,7 +382,7 @@ def _set(register: ptx.Operand, value: ptx.Operand, type_: str, at: ptx.Instruct
     if isinstance(value, ptx.Symbol):
         return replace(at, opcode="ld", modifiers=("param", type_), operands=(register, ptx.Address(value)))
     bits = f"b{8 * ptx.TYPE_BYTES[type_]}"
-    plain = isinstance(value, ptx.Immediate) and type_[0] == "f" and value.kind != "int"
+    plain = isinstance(value, ptx.Immediate) and type_ in ("f32", "f64")
     return replace(at, opcode="mov", modifiers=(type_ if plain else bits,), operands=(register, value))
 
 
