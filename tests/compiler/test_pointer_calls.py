@@ -350,6 +350,19 @@ def test_address_points_and_distances(store, load):
     check(text + KERNEL.format(body), THREE)
 
 
+def test_a_parameter_in_a_register_has_two_writers():
+    """The call, and what the function does."""
+    text = f"""{FUNCTIONS} .global .u64 _ZTV1A[4] = {{0, 0, one, three}};
+    .func (.reg .b32 r) apply(.reg .b64 f, .reg .b64 o, .reg .b32 x) {{ .reg .pred p; setp.lt.u32 p, x, 9; {PROTOTYPE}
+        .reg .b64 v; ld.u64 v, [o]; @p ld.u64 f, [v];
+        {{ .param .b32 a; .param .b32 b; st.param.b32 [a], x; call (b), f, (a), P; ld.param.b32 r, [b]; }} ret; }}
+    """
+    body = """.reg .b64 o; .local .u64 object;
+    mov.u64 %rd3, _ZTV1A; add.u64 %rd2, %rd3, 16; st.local.u64 [object], %rd2;
+    ld.u64 %rd1, [%rd2+8]; mov.u64 o, object; cvta.local.u64 %rd4, o; call (%r1), apply, (%rd1, %rd4, %r0);"""
+    check(text + KERNEL.format(body), np.where(LANES < 9, ONE, THREE))
+
+
 @pytest.mark.parametrize("undefined", ["add.u64 v, v, 8;", "mov.u64 v, w; mov.u64 w, v;", "mov.u64 v, v;"])
 def test_registers_that_depend_on_themselves(undefined):
     """Their only writer reads them, as LLVM writes what begins undefined."""

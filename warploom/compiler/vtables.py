@@ -48,6 +48,7 @@ class Code:
         self.instructions = [each for each in function.statements if isinstance(each, ptx.Instruction)]
         named = {name for each in self.instructions if each.opcode != "call" for name in _names(*each.operands)}
         self.named = {name: scope.meanings[name].name for name in named if name in scope.meanings}
+        self._given = {parameter.name for parameter in function.parameters if parameter.space == "reg"}
         self._writers: dict[str, list[ptx.Instruction]] = defaultdict(list)
         for instruction in self.instructions:
             for name in _written(instruction):
@@ -94,7 +95,7 @@ class Code:
         """The only writer of a register, copies aside."""
         for _ in range(MAX_STEPS):
             writers = self._writers.get(register, [])
-            if len(writers) != 1:
+            if len(writers) != 1 or register in self._given:
                 return None
             source = writers[0].operands[-1]
             if writers[0].opcode not in COPIES or not isinstance(source, ptx.Symbol):
