@@ -171,11 +171,12 @@ FUNCTIONS = {"rsqrt": Function.RSQ, "sin": Function.SIN, "cos": Function.COS, "l
              "tanh": Function.TANH}
 
 
-@lowers(*FUNCTIONS, types=F32, supports=".approx.f32 (.ftz)")
+@lowers(*FUNCTIONS.keys() - {"tanh"}, types=F32, supports=".approx.f32 (.ftz)")
+@lowers("tanh", types=F32, supports=".approx.f32")
 def approximate(e: Emitter) -> None:
     """The special functions of f32."""
     e.choose({"approx": True})
-    ftz = e.flag("ftz")
+    ftz = e.instruction.opcode != "tanh" and e.flag("ftz")
     (d,), (a,) = e.unpack("f32", "f32")
     e.emit(Op.MUFU, d, a, function=FUNCTIONS[e.instruction.opcode], ftz=ftz)
 

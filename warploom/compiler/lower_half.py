@@ -109,7 +109,8 @@ def minmax(e: Emitter) -> None:
     Numbers(e).compute(2, lambda a, b: e.op(op, a, b, nan=nan))
 
 
-@lowers("ex2", "tanh", types=TYPES, supports=".approx of f16 and f16x2, bf16 and bf16x2 (ex2 of these with .ftz)")
+@lowers("ex2", types=TYPES, supports=".approx of f16 and f16x2, .approx.ftz of bf16 and bf16x2")
+@lowers("tanh", types=TYPES, supports=".approx of f16 and f16x2, bf16 and bf16x2")
 def approximate(e: Emitter) -> None:
     """ex2, tanh. ex2 of bf16 flushes as in f32, whose exponents are the same."""
     e.choose({"approx": True})
