@@ -76,6 +76,8 @@ def test_a_name_means_the_last_declaration_before_it(text, expected):
 
 @pytest.mark.parametrize(("text", "message"), [
     (entry("mov.u32 %a, 5; .reg .b32 %a;"), "register '%a' is not declared"),
+    (entry("bra NEAR+4; NEAR:"), "a branch needs a label, without an offset"),
+    (entry("bra 4;"), "a branch needs a label, without an offset"),
     (entry(".global .u64 p = later; .global .u32 later;"), "the initialiser of 'p' refers to 'later', which is no "),
     (".global .u32 out;" + entry(".global .u64 p = out;"), "the initialiser of 'p' refers to 'out', which is no "),
     (".extern .global .u32 g;" + entry(POINTED), "the initialiser of 'p' refers to 'g', which is not defined here"),

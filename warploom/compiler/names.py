@@ -103,7 +103,9 @@ class Names:
         if len(branch.operands) != 1:
             raise self._error(f"{branch.full_opcode}: takes 1 operand, {len(branch.operands)} given", branch)
         (target,) = branch.operands
-        name = target.name if isinstance(target, ptx.Symbol) else ""
+        if not isinstance(target, ptx.Symbol) or target.offset:
+            raise self._error("a branch needs a label, without an offset", branch)
+        name = target.name
         meaning = scope.find(name)
         if not meaning:
             raise self._error(scope.undeclared(name, "label"), branch, name)
