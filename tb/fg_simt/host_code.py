@@ -52,10 +52,16 @@ def instruction(rng: random.Random, operations: Sequence[Op]) -> Instruction:
 
 def prepared(rng: random.Random, number: int) -> Instruction:
     """The first instructions of a run give the `NEAR` registers random words, so that products are large; the next ones
-    are integer operations."""
+    are integer operations, half of them products."""
     if number < NEAR:
         return Instruction(op=Op.MOV, dst=number, imm=rng.getrandbits(32), imm_slot=0)
-    return instruction(rng, INTEGERS)
+    return instruction(rng, (rng.choice(INTEGERS), Op.IMAD))
+
+
+def stored(rng: random.Random, register: int) -> Instruction:
+    """A store of a register's word."""
+    return Instruction(op=Op.ST, src=(RZ, RZ, register), imm=_word(rng) & -Access.B32.size,
+                       space=Space.GLOBAL, access=Access.B32)
 
 
 def wrong(rng: random.Random) -> tuple[str, int]:

@@ -15,7 +15,7 @@ from warploom.arch.encoding import decode, encode
 from warploom.arch.fg_simt.code import HOST, host_refusal
 from warploom.arch.fg_simt.image import LaunchBlock
 from warploom.arch.fg_simt.sizes import Cause
-from warploom.arch.isa import PT, Instruction, Op
+from warploom.arch.isa import PT, RZ, Instruction, Op
 from warploom.arch.l1 import Operation
 from warploom.arch.modifiers import Access
 from warploom.golden_model.fg_simt.fetch import Fetch, Fetched
@@ -26,7 +26,7 @@ from warploom.rtl.fg_simt import host as hardware
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.fg_simt.eight_lanes import CP_PORT
-from warploom.tb.fg_simt.host_code import ILLEGAL, instruction, prepared, wrong
+from warploom.tb.fg_simt.host_code import ILLEGAL, NEAR, instruction, prepared, stored, wrong
 
 BENCH = "warploom.tb.fg_simt.test_host"
 RUNS, CYCLES = 200, 400
@@ -85,7 +85,7 @@ class Bench:
         self._current: Instruction | None = None
         self._over = self._awaits = self._halted = False
         self._status = self._fetched = self._next = 0
-        self._tested = PT
+        self._written, self._tested = RZ, PT
 
     def _kernel(self, block: LaunchBlock, threads: int) -> Steps[int]:
         """A kernel that is over when the bench says so."""
@@ -126,12 +126,14 @@ class Bench:
         return Answer(word.to_bytes(INSTRUCTION_BYTES, "little"), rng.random() < 0.005)
 
     def _legal(self) -> Instruction:
-        """A legal instruction; often its guard is what the one before has tested."""
+        """A legal instruction; often it stores the word of the one before, or its guard is what that one has tested."""
         number = self._fetched - 1
         made = prepared(self._rng, number) if number < PREPARED else instruction(self._rng, ())
+        if number > NEAR and self._rng.random() < 0.5:
+            made = stored(self._rng, self._written)
         if self._tested != PT and self._rng.random() < 0.7:
             made = replace(made, guard=self._tested)
-        self._tested = made.pdst
+        self._written, self._tested = made.dst, made.pdst
         return made
 
     def check(self, seen: Observation) -> None:
