@@ -12,10 +12,10 @@ MASK = 0xFFFFFFFF
 
 
 def operand(rng: random.Random) -> int:
-    """A 32-bit word: a corner value, a small one, a bit field or a random one."""
+    """A 32-bit word: a corner value, a small one, a single bit, a bit field or a random one."""
     return rng.choice((
-        rng.choice(CORNERS), rng.randrange(64), MASK >> rng.randrange(32) << rng.randrange(32) & MASK,
-        rng.getrandbits(32),
+        rng.choice(CORNERS), rng.randrange(64), 1 << rng.randrange(32),
+        MASK >> rng.randrange(32) << rng.randrange(32) & MASK, rng.getrandbits(32),
     ))
 
 
