@@ -15,6 +15,7 @@ from warploom.compiler.registry import lowers
 from warploom.compiler.truth import AND, INSERT
 
 OPERATORS = {operator.name.lower(): operator for operator in Atom}
+REDUCERS = {name: operator for name, operator in OPERATORS.items() if name not in ("exch", "cas")}
 
 LEGAL = {
     Atom.ADD: ("u32", "s32", "u64", "s64", "f32", "f64", *HALVES, *PAIRS),
@@ -26,25 +27,26 @@ LEGAL = {
 }
 """PTX's types of each operator, and the untyped ones under their typed names, which older PTX used."""
 
-SUPPORTS = ("add, min, max, inc, dec, and, or, xor, exch, cas of 32 and 64 bits, 16-bit cas, add of f32 and f64, "
-            "add.noftz of f16, f16x2, bf16, bf16x2")
+REDUCTIONS = ("add, min, max, and, or, xor of 32 and 64 bits, inc and dec of 32 bits, add of f32 and f64, add.noftz of "
+              "f16, f16x2, bf16, bf16x2")
 VECTORS = ("v2", "v4", "v8")
 TYPES = ("b16", "b32", "u32", "s32", "b64", "u64", "s64", "f32", "f64", *HALVES, *PAIRS)
 
 
-@lowers("atom", "red", types=TYPES, supports=SUPPORTS)
+@lowers("atom", types=TYPES, supports=f"{REDUCTIONS}; exch and cas of 32 and 64 bits, 16-bit cas")
+@lowers("red", types=TYPES, supports=REDUCTIONS)
 def atomic(e: Emitter) -> None:
     """atom, red."""
     drop_hints(e)
     if e.type in (*HALVES, *PAIRS):
         e.choose({"noftz": True})
     if any(e.flag(vector) for vector in VECTORS):
-        e.fail(f"vector atomics are not supported; supported: {SUPPORTS}")
-    operator: Atom = e.choose(OPERATORS)
+        e.fail(f"vector atomics are not supported; supported: {e.supports}")
+    is_atom = e.instruction.opcode == "atom"
+    operator: Atom = e.choose(OPERATORS if is_atom else REDUCERS)
     if e.type not in LEGAL[operator]:
         e.fail(f"{operator.name.lower()} takes .{', .'.join(LEGAL[operator])}")
     sources = 2 + (operator is Atom.CAS)
-    is_atom = e.instruction.opcode == "atom"
     operands = e.operands(sources + is_atom)
     d = e.destination(operands[0], e.type) if is_atom else (None,) * (2 if width(e.type) == 64 else 1)
     address, *values = operands[is_atom:]

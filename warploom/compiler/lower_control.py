@@ -31,10 +31,12 @@ def branch(e: Emitter) -> None:
     e.emit(Op.BRA, None, target=target.name)
 
 
-@lowers("ret", "exit", types=NO_TYPE, supports="alone or with .uni")
+@lowers("ret", types=NO_TYPE, supports="alone or with .uni")
+@lowers("exit", types=NO_TYPE, supports="alone")
 def leave(e: Emitter) -> None:
     """ret and exit of an entry."""
-    e.flag("uni")
+    if e.instruction.opcode == "ret":
+        e.flag("uni")
     e.operands(0)
     e.emit(Op.EXIT, None)
 
@@ -126,13 +128,24 @@ def barrier_reduce(e: Emitter) -> None:
            psrc=e.predicate(p), count=count, vote=mode)
 
 
-@lowers("membar", "fence", types=NO_TYPE,
-        supports=".cta, .gl, .gpu, .sys, .sc, .acq_rel, .acquire, .release, .proxy.alias, .proxy.async")
+@lowers("membar", types=NO_TYPE, supports=".cta, .gl, .sys, .proxy.alias")
+def old_fence(e: Emitter) -> None:
+    """membar."""
+    if e.flag("proxy"):
+        e.choose({"alias": True})
+    else:
+        e.choose({"cta": True, "gl": True, "sys": True})
+    e.operands(0)
+    e.emit(Op.MEMBAR, None)
+
+
+@lowers("fence", types=NO_TYPE,
+        supports=".cta, .cluster, .gpu, .sys, .sc, .acq_rel, .acquire, .release, .proxy.alias, .proxy.async")
 def fence(e: Emitter) -> None:
-    """membar, fence. All accesses go the same way here, so that a fence between proxies orders nothing more."""
+    """fence. All accesses go the same way here, so that a fence between proxies orders nothing more."""
     if e.flag("proxy"):
         e.choose({"alias": True, "async": True})
         e.drop(lambda m: m in ("global", "shared::cta", "shared::cluster"))
-    e.drop(lambda m: m in ("cta", "gl", "gpu", "cluster", "sys", "sc", "acq_rel", "acquire", "release"))
+    e.drop(lambda m: m in ("cta", "gpu", "cluster", "sys", "sc", "acq_rel", "acquire", "release"))
     e.operands(0)
     e.emit(Op.MEMBAR, None)

@@ -13,7 +13,7 @@ from warploom.compiler.truth import AND
 
 SIZES = (4, 8, 16)
 
-SUPPORTS = ".ca and .cg.shared.global of 4, 8 or 16 bytes, .commit_group, .wait_group, .wait_all"
+SUPPORTS = ".async.ca.shared.global of 4, 8 or 16 bytes, .async.cg of 16; .async.commit_group, .wait_group, .wait_all"
 
 
 @lowers("cp", types=NO_TYPE, supports=SUPPORTS)

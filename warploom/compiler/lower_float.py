@@ -134,7 +134,10 @@ def divide64(e: Emitter) -> None:
     _double(e, Op.DDIV, d, a, b, rounding=rounding)
 
 
-@lowers("rcp", "sqrt", types=F32, supports=".rn, .rz, .rm, .rp, .approx of f32 (.ftz); rounded f64; rcp.approx.ftz.f64")
+ROOTS = ".rn, .rz, .rm, .rp, .approx of f32 (.ftz); .rn, .rz, .rm, .rp of f64"
+
+
+@lowers("rcp", "sqrt", types=F32, supports=ROOTS)
 def root(e: Emitter) -> None:
     """rcp, sqrt of f32."""
     is_rcp, ftz = e.instruction.opcode == "rcp", e.flag("ftz")
@@ -147,12 +150,13 @@ def root(e: Emitter) -> None:
     e.emit(Op.FRCP if is_rcp else Op.FSQRT, d, a, rounding=rounding, ftz=ftz)
 
 
-@lowers("rcp", "sqrt", types=F64, supports=".rn, .rz, .rm, .rp, .approx of f32 (.ftz); rounded f64; rcp.approx.ftz.f64")
+@lowers("rcp", types=F64, supports=f"{ROOTS}; .approx.ftz.f64")
+@lowers("sqrt", types=F64, supports=ROOTS)
 def root64(e: Emitter) -> None:
     """rcp, sqrt of f64."""
     is_rcp = e.instruction.opcode == "rcp"
     if is_rcp and e.flag("approx"):
-        _approximate64(e, Function.RCP64H)
+        _approximate64(e, Function.RCP64H, ftz=e.choose({"ftz": True}))
         return
     rounding = e.choose(ROUNDINGS)
     d, a = e.unpack("f64", "f64")
@@ -160,8 +164,7 @@ def root64(e: Emitter) -> None:
     e.high(d[1])
 
 
-def _approximate64(e: Emitter, function: Function) -> None:
-    ftz = e.flag("ftz")
+def _approximate64(e: Emitter, function: Function, *, ftz: bool) -> None:
     d, a = e.unpack("f64", "f64")
     e.emit(Op.MUFU, d[0], *a, function=function, ftz=ftz)
     e.high(d[1])
@@ -185,7 +188,7 @@ def approximate(e: Emitter) -> None:
 def approximate64(e: Emitter) -> None:
     """rsqrt of f64."""
     e.choose({"approx": True})
-    _approximate64(e, Function.RSQ64H)
+    _approximate64(e, Function.RSQ64H, ftz=e.flag("ftz"))
 
 
 EXTREMES = "f32 of two (.ftz, .NaN, .xorsign.abs) or three operands (.ftz, .NaN, .abs), f64 of two"

@@ -168,7 +168,8 @@ def _mad_wide(e: Emitter) -> None:
     e.emit(Op.IMAD, d[1], a[0], b[0], c[1], psrc=(carry, False), high=True, signed=is_signed(e.type))
 
 
-@lowers("mul24", "mad24", types=INT32, supports=".lo and .hi of 24-bit factors; mad24.hi.sat.s32")
+@lowers("mul24", types=INT32, supports=".lo and .hi of 24-bit factors")
+@lowers("mad24", types=INT32, supports=".lo and .hi of 24-bit factors; .hi.sat.s32")
 def mul24(e: Emitter) -> None:
     """mul24, mad24: low 32 bits of the 48-bit product, or its bits 16..47."""
     high = e.choose({"lo": False, "hi": True})
