@@ -334,6 +334,8 @@ ERRORS = [
     ("cvt.pack.sat.u8.s32 %r0, %r1, %r2;", "cvt.pack.sat.u8.s32: supported: .pack.sat of two s32 to u16 or s16; to u8"),
     ("cvt.pack.sat.u16.u32 %r0, %r1, %r2;", "cvt.pack.sat.u16.u32: supported: .pack.sat of two s32 to u16 or s16; to"),
     ("cvt.pack.sat.u16.s32.b32 %r0, %r1, %r2, %r3;", "cvt.pack.sat.u16.s32.b32: supported: .pack.sat of two s32"),
+    ("cvt.pack.sat.s32.u4.b32 %r0, %r1, %r2, %r3;", "cvt.pack.sat.s32.u4.b32: supported: .pack.sat of two s32 to u16"),
+    ("cvt.sat.pack.u4.s32.b32 %r0, %r1, %r2, %r3;", "cvt.sat.pack.u4.s32.b32: supported: .pack.sat of two s32 to u16"),
     ("cvt.pack.sat.s4.s32 %r0, %r1, %r2;", "cvt.pack.sat.s4.s32: supported: .pack.sat of two s32 to u16 or s16; to u8"),
     ("cvt.pack.u16.s32 %r0, %r1, %r2;", "cvt.pack.u16.s32: one of .sat is required; supported: "),
     ("cvt.u8.b32 %r0, %r1;", "cvt.u8.b32: one of .pack is required; supported: .pack.sat of two s32 to u16 or s16;"),

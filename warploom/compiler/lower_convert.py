@@ -132,7 +132,7 @@ def _packed(e: Emitter) -> None:
     e.choose({"sat": True})
     narrow = e.choose({name: name for name in NARROW}, "") or e.types[0]
     bits = int(narrow[1:])
-    if bits > 16 or [name for name in e.types if name != narrow] != (["s32"] if bits == 16 else ["s32", "b32"]):
+    if bits > 16 or e.instruction.modifiers != ("pack", "sat", narrow, "s32", "b32")[: 4 + (bits < 16)]:
         e.fail(f"supported: {PACKED}")
     (d,), (a,), (b,), *above = e.unpack("b32", "s32", "s32", *(["b32"] if bits < 16 else []))
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if is_signed(narrow) else (0, (1 << bits) - 1)
