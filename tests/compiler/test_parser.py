@@ -279,7 +279,7 @@ def test_debug_build_parses() -> None:
         (".entry k() { mov.f32 %f1, 1.5 / 0.0; }", 1, 31, "constant expression: '/' divides by zero"),
         (".entry k() { mov.f32 %f1, 1.5 * 2; }", 1, 31, "constant expression: '*' takes two integers or two floating-"),
         (".entry k() { mov.f32 %f1, ~1.5; }", 1, 27, "constant expression: '~' takes an integer"),
-        (".entry k() { mov.u32 %r1, 1 ? 2; }", 1, 29, "constant expression: '?' ':' is missing"),
+        (".entry k() { mov.u32 %r1, 1 ? 2; }", 1, 29, "constant expression: '?' has no ':'"),
         (".entry k() { mov.u32 %r1, 1 : 2; }", 1, 29, "constant expression: ':' has no '?'"),
         (".entry k() { mov.u32 %r1, 4 + (1 : 2); }", 1, 34, "constant expression: ':' has no '?'"),
         (".entry k() { mov.u32 %r1, 0 ? 1 : 2 : 3; }", 1, 37, "constant expression: ':' has no '?'"),

@@ -82,7 +82,7 @@ class _Reader:
         chosen = self._choice()
         colon = self._take(":")
         if not colon:
-            _fail(mark, "':' is missing")
+            _fail(mark, "has no ':'")
         other = self._choice()
         if not (isinstance(condition, Integer) and isinstance(chosen, Integer) and isinstance(other, Integer)):
             _fail(mark, "takes integers")
