@@ -124,6 +124,10 @@ def _shift(rng: random.Random, chosen: dict[str, int]) -> Slots:
         a = Compact(a.base, max(-LIMIT, min(LIMIT - 1, rng.choice((1, -1, 3)) << min(cut, STRIDE_BITS))))
     if rng.random() < 0.2:  # the highest bit of a changes between two lanes, and all or all but that bit are lost
         a, count = Compact((1 << 31) - a.stride * rng.randrange(1, LANES) & MASK, a.stride), rng.choice((31, 32, 33))
+    if rng.random() < 0.2:  # the lanes differ only in the bits that are lost, or in one more
+        cut = rng.randrange(5, 13)
+        count, stride = cut if chosen["right"] else 32 - cut, (1 << cut) // LANES
+        a = Compact((rng.getrandbits(32) << cut) + rng.choice((0, 0, 1, -1)) & MASK, stride)
     return a, b, Compact(count) if rng.random() < 0.97 else random_compact(rng)
 
 
