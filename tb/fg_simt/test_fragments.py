@@ -99,12 +99,12 @@ class Bench:
 
 def stimuli(rng: random.Random, model: Bench) -> Iterator[Stimulus]:
     """Random warps: of few PCs, so that lanes meet, and of many, so that they are all apart."""
-    pcs, lone = 0, False
+    pcs, lone, apart = 0, False, 0
     for _ in range(CYCLES):
         if not model.model.mask or rng.random() < 0.003:
             pcs, lone = rng.choice((3, 12, 40)), False
-            if rng.random() < 0.2:
-                pcs, lone = 1 << PC_BITS - 1, True
+            if rng.random() < 0.4:
+                pcs, lone, apart = 1 << PC_BITS - 1, True, rng.choice((LANES // 2, LANES))
             yield {"start": 1, "launched": rng.choice((ALL, rng.getrandbits(LANES) | 1)), "step": rng.getrandbits(1)}
             continue
         lanes = rng.choice((ALL, 0, *(rng.getrandbits(LANES) for _ in range(4))))
@@ -112,8 +112,12 @@ def stimuli(rng: random.Random, model: Bench) -> Iterator[Stimulus]:
         waits = [pc for pc, _ in model.model.forward]
         target = rng.choice((rng.randrange(pcs), min(model.model.pc + 1, pcs), rng.choice(waits or [0])))
         own = model.model.mask
-        if lone and own & own - 1:  # one lane after the other waits ahead
-            lanes, move, target = own & -own, Move.BRANCH, model.model.pc + rng.randrange(1000, pcs)
+        if lone and own & own - 1:  # one lane after the other waits ahead, alone or, if many wait, with another one
+            lanes, move = 1 << rng.choice([lane for lane in range(LANES) if own >> lane & 1]), Move.BRANCH
+            if len(waits) < apart or rng.random() < 0.3:
+                target = model.model.pc + rng.randrange(1000, pcs)
+            else:
+                target = rng.choice(waits)
         else:
             lone = False
         yield {"step": int(rng.random() < 0.9), "move": move, "lanes": lanes, "target": target,
