@@ -270,13 +270,13 @@ def _build(*settings: str) -> runner.Build:
     return runner.build(SmConfig.preset("narrow").with_settings(["coalescing=on", *settings]), "CoalescingArbiter")
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sample(2)
 @pytest.mark.rtl
-@pytest.mark.parametrize("testcase", ["random_requests", "pairs_of_requests"])
 @pytest.mark.parametrize("settings", [
     (), ("banks=2", "collectors=5"), ("collectors=3",),
     pytest.param(("banks=8", "collectors=3"), marks=pytest.mark.long),
 ])
+@pytest.mark.parametrize("testcase", ["random_requests", "pairs_of_requests"])
 def test_arbiter(settings: tuple[str, ...], testcase: str, seed: int) -> None:
     runner.run(_build(*settings), "warploom.tb.coalescing.test_arbiter", seed, testcase=testcase)
 
