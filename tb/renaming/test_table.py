@@ -12,7 +12,7 @@ from warploom.golden_model.renaming.table import Table
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 
-CYCLES = 6000
+CYCLES = 8000
 SOURCES, DESTINATION = range(3), 3
 REGISTERS = (*SOURCES, DESTINATION)
 
@@ -60,18 +60,19 @@ class TableBench:
     # ------------------------------------------------------------------ inputs
 
     def stimuli(self) -> Iterator[Stimulus]:
-        """Phases in which instructions wait more or less often, and name many registers or few."""
-        active, waiting, few = busy(self._rng, 0.7), 0.0, self._places
+        """Phases in which instructions wait more or less often, and name many registers or few. In most of them nothing
+        is swept, so that many registers are mapped."""
+        active, waiting, stepping, few = busy(self._rng, 0.7), 0.0, 0.0, self._places
         for cycle in range(CYCLES):
             if cycle % 50 == 0:
-                waiting = self._rng.choice((0, 0.3, 0.8))
+                waiting, stepping = self._rng.choice((0, 0.3, 0.8)), self._rng.choice((0, 0, 0.5))
                 few = self._rng.sample(self._places, self._rng.choice((2, 6, *[len(self._places)] * 2)))
             self._leave(self._held, self._rng.random() < waiting)
             changing = self._unmapped | self._written.keys() | self._stepped
             free = self._held is None or self._leaves
             self._issuing = self._instruction(few, changing) if free and next(active) else None
             self._step = 0, self._rng.randrange(self._rows)
-            if self._issuing is None and self._rng.random() < 0.5:
+            if self._issuing is None and self._rng.random() < stepping:
                 self._begin_step(changing)
             yield self._inputs()
 
