@@ -154,7 +154,7 @@ def test_an_identity_is_of_what_the_run_follows_from(tmp_path, monkeypatch):
     one.path.write_text(one.path.read_text().replace("shape = 64", "shape = 65"))
     found.append(identity(small, load(one.path), 1))
     assert len(set(found)) == len(found)
-    other.ptx.write_text(one.ptx.read_text())
+    other.ptx[0].write_text(one.ptx[0].read_text())
     assert identity(small, other, 1) == found[0], "where it lies does not matter"
     monkeypatch.setattr(identities, "ROOT", tmp_path)
     assert identity(small, one, 1) not in found, "another Warploom"
