@@ -67,7 +67,7 @@ def test_saved_programs_are_read_again(tmp_path: Path) -> None:
     """A kernel from a bench can be stored unchanged."""
     for number, case in enumerate(samples(8, 2)):
         saved = case.save(tmp_path / str(number))
-        assert Case.read(saved.ptx) == case
+        assert Case.read(*saved.ptx) == case
         assert (saved.launch.grid, saved.launch.block) == (case.launch.grid, case.launch.block)
 
 
