@@ -49,16 +49,16 @@ class _Frame:
     end: str | None = None
 
 
-class Inliner(Names):
+class Inliner:
     """Flattens one entry of a module; `run` once.
 
-    After it, `body` is the flat body, `registers` the type of every register in it, `variables` the variables that it
-    refers to and `call_parameters` those of space ``param`` that belong to calls, all by unique name; `stops` are the
+    After it, `body` is the flat body, `names` has the registers and variables that it refers to, and `stops` are the
     messages of stops, with their numbers.
     """
 
     def __init__(self, symbols: Symbols, text: str) -> None:
-        super().__init__(symbols, text)
+        self.names, self._symbols = Names(symbols, text), symbols
+        self._error = self.names.error
         self.body: list[ptx.Instruction | ptx.Label] = []
         self.stops: dict[str, int] = {}
         self.addresses = pointer_calls.addresses(symbols.functions.values())
@@ -109,7 +109,7 @@ class Inliner(Names):
             message = f"the initialiser of '{variable.name}' refers to '{symbol.name}', which is no variable here"
             raise PtxError(message, line=variable.line)
         if meaning.variable and not meaning.variable.extern:
-            self.variables[meaning.name] = meaning.variable
+            self.names.variables[meaning.name] = meaning.variable
         return ptx.Symbol(meaning.name, symbol.offset)
 
     def _scope(self, parent: Scope, variable_suffix: str, depth: int) -> Scope:
@@ -118,7 +118,7 @@ class Inliner(Names):
         return Scope(parent, suffix=f"@{next(self._numbers)}", variable_suffix=variable_suffix, depth=depth)
 
     def _instruction(self, instruction: ptx.Instruction, scope: Scope, frame: _Frame) -> None:
-        guard = self._guard(instruction.guard, scope, instruction)
+        guard = self.names.guard(instruction.guard, scope, instruction)
         if instruction.opcode == "call":
             self._call(replace(instruction, guard=guard), scope, frame)
         elif instruction.opcode == "ret" and frame.end:
@@ -126,13 +126,13 @@ class Inliner(Names):
                 replace(instruction, opcode="bra", modifiers=(), operands=(ptx.Symbol(frame.end),), guard=guard)
             )
         elif instruction.opcode == "bra":
-            target = (self._label(instruction, scope),)
+            target = (self.names.label(instruction, scope),)
             self.body.append(replace(instruction, operands=target, guard=guard))
         elif instruction.opcode == "brx":
             self._branch_through_table(instruction, guard, scope)
         else:
-            operands = tuple(self._operand(operand, scope, instruction) for operand in instruction.operands)
-            self._check_addresses(operands, instruction)
+            operands = tuple(self.names.operand(operand, scope, instruction) for operand in instruction.operands)
+            self.names.check_addresses(operands, instruction)
             placed = replace(instruction, operands=operands, guard=guard)
             if frame.end and any(_is_indirect(operand) for operand in operands):
                 # a pointer to the function's own parameter, which becomes a local variable
@@ -142,14 +142,14 @@ class Inliner(Names):
     def _branch_through_table(self, brx: ptx.Instruction, guard: ptx.Register | ptx.Not | None, scope: Scope) -> None:
         if brx.modifiers not in (("idx",), ("idx", "uni")) or len(brx.operands) != 2:
             raise self._error("supported is brx.idx (.uni) with an index and a table", brx)
-        index, name = self._operand(brx.operands[0], scope, brx), getattr(brx.operands[1], "name", "")
-        if not isinstance(index, ptx.Register) or ptx.TYPE_BYTES.get(self.registers.get(index.name, ""), 0) != 4:
+        index, name = self.names.operand(brx.operands[0], scope, brx), getattr(brx.operands[1], "name", "")
+        if not isinstance(index, ptx.Register) or ptx.TYPE_BYTES.get(self.names.registers.get(index.name, ""), 0) != 4:
             raise self._error("the index of a table must be a register of 32 bits", brx)
         table = scope.find(name)
         if not table or table.kind != "table":
             raise self._error(f"'{name}' is not a table: write '{name}: .branchtargets' with the labels", brx, name)
         unique = f"{table.name}@{next(self._numbers)}"
-        self.registers[unique] = "pred"
+        self.names.registers[unique] = "pred"
         if guard:
             self.body.append(_unless(guard, f"{unique}@end", brx))
         self.body += branch_tables.branches(brx, index, table.targets, ptx.Register(unique))
@@ -161,7 +161,7 @@ class Inliner(Names):
     def _call(self, call: ptx.Instruction, scope: Scope, frame: _Frame) -> None:
         function = self._callee(call, scope)
         groups = call.lists or ((), ())
-        returns, arguments = ([self._operand(part, scope, call) for part in group] for group in groups)
+        returns, arguments = ([self.names.operand(part, scope, call) for part in group] for group in groups)
         if not function:
             self._call_pointer(call, (returns, arguments), scope, frame)
             return
@@ -186,18 +186,18 @@ class Inliner(Names):
             return None
         if meaning.kind != "function":
             raise self._error(f"a call needs a function or a register, and '{name}' is a {meaning.kind}", call, name)
-        return self._functions[meaning.name]
+        return self._symbols.functions[meaning.name]
 
     def _call_pointer(self, call: ptx.Instruction, actuals: Actuals, scope: Scope, frame: _Frame) -> None:
         """A call through a pointer: each function that it may be is inlined."""
-        pointer = self._operand(call.operands[0], scope, call)
+        pointer = self.names.operand(call.operands[0], scope, call)
         assert isinstance(pointer, ptx.Register)
-        if ptx.TYPE_BYTES.get(self.registers[pointer.name]) != POINTER_BYTES:
+        if ptx.TYPE_BYTES.get(self.names.registers[pointer.name]) != POINTER_BYTES:
             raise self._error("a pointer to a function must be a register of 64 bits", call, pointer.name)
         functions = {self.addresses[each.name]: each for each in self._choice(call, actuals, scope, frame)}
         cases = self._cases(call, dict(sorted(functions.items())), actuals, scope, frame)
         unique = f"(call)@{next(self._numbers)}"
-        self.registers[unique] = "pred"
+        self.names.registers[unique] = "pred"
         if call.guard:
             self.body.append(_unless(call.guard, f"{unique}@skipped", call))
         otherwise = self._stop(pointer_calls.NO_FUNCTION, call)
@@ -209,7 +209,7 @@ class Inliner(Names):
                frame: _Frame) -> list[tuple[int, pointer_calls.Body]]:
         """The address and the inlined body of each function. One that cannot be called, as it leads to a function that
         has not returned or is not there, becomes a stop: the pointer need not be it. An error if that holds for all."""
-        start, variables = len(self.body), dict(self.variables)
+        start, variables = len(self.body), dict(self.names.variables)
         starts, refused = [], []
         for function in functions.values():
             starts.append(len(self.body))
@@ -219,9 +219,9 @@ class Inliner(Names):
                 refused.append(error)
                 self._removed += len(self.body) - starts[-1]
                 del self.body[starts[-1] :]
-                self.variables = dict(variables)
+                self.names.variables = dict(variables)
                 self.body.append(self._stop(error.message, replace(call, line=error.line)))
-            variables = dict(self.variables)
+            variables = dict(self.names.variables)
         if functions and len(refused) == len(functions):
             raise refused[0]
         ranges = pairwise([*starts, len(self.body)])
@@ -247,9 +247,10 @@ class Inliner(Names):
         else:
             raise self._error("a call through a pointer ends in the name of a .callprototype, of .calltargets or of an "
                               "array of functions", call, name)
-        if wrong := [written for each, written in names.items() if each not in self._functions]:
+        functions = self._symbols.functions
+        if wrong := [written for each, written in names.items() if each not in functions]:
             raise self._error(f"'{name}' has to name functions, and '{wrong[0]}' is none", call, name)
-        return [self._functions[each] for each in names]
+        return [functions[each] for each in names]
 
     def _fitting(self, call: ptx.Instruction, prototype: ptx.Choice, actuals: Actuals,
                  frame: _Frame) -> list[ptx.Function]:
@@ -277,7 +278,7 @@ class Inliner(Names):
                        " (grid.sync), nor launch kernels")
             raise self._error(message, call, name, CallError)
         if not function.body:
-            raise self._error(self._undefined("function", name), call, name, CallError)
+            raise self._error(self.names.undefined("function", name), call, name, CallError)
         if len(self.body) + self._removed > MAX_INSTRUCTIONS:
             raise self._error(f"inlining makes more than {MAX_INSTRUCTIONS} instructions", call, name)
         if name in frame.calls:
@@ -310,10 +311,10 @@ class Inliner(Names):
                 scope.declare_variable(formal)
             unique = scope.meanings[formal.name].name
             if formal.space == "reg":
-                self.registers[unique] = formal.type
+                self.names.registers[unique] = formal.type
             else:
-                self._record(unique, formal, call)
-                self._own.add(unique)
+                self.names.record(unique, formal, call)
+                self.names.own.add(unique)
             passed.append((replace(formal, name=unique), actual))
         return passed
 
@@ -336,10 +337,10 @@ class Inliner(Names):
     def _size(self, actual: ptx.Operand, formal: ptx.Variable, call: ptx.Instruction, *, result: bool) -> int:
         """The bytes that the call gives for a parameter, or takes as a result."""
         match actual:
-            case ptx.Symbol(name, 0) if name in self.call_parameters:
-                return self.call_parameters[name].size
-            case ptx.Register(name) if name in self.registers and not formal.dimensions:
-                return ptx.TYPE_BYTES.get(self.registers[name], 0)
+            case ptx.Symbol(name, 0) if name in self.names.call_parameters:
+                return self.names.call_parameters[name].size
+            case ptx.Register(name) if name in self.names.registers and not formal.dimensions:
+                return ptx.TYPE_BYTES.get(self.names.registers[name], 0)
             case ptx.Register(name) if name == SINK and result:
                 return formal.size
             case ptx.Immediate() if not (result or formal.dimensions):

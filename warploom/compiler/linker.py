@@ -32,9 +32,9 @@ def _link(modules: Sequence[ptx.Module], file: str, name: str | None) -> ptx.Ker
         entry.name,
         file,
         entry.line,
-        inliner.registers,
+        inliner.names.registers,
         entry.parameters,
-        inliner.variables,
+        inliner.names.variables,
         functions=inliner.addresses,
         base={},
         body=inliner.body,
@@ -43,7 +43,7 @@ def _link(modules: Sequence[ptx.Module], file: str, name: str | None) -> ptx.Ker
         stops=tuple(inliner.stops),
         files=tuple((module.file, module.before) for module in modules) if len(modules) > 1 else (),
     )
-    callparams.resolve(kernel, inliner.call_parameters)
+    callparams.resolve(kernel, inliner.names.call_parameters)
     images.lay_out(kernel, symbols.variables.values())
     return kernel
 
