@@ -157,7 +157,7 @@ class Op(IntEnum):
     BARRED = 67  # barrier with reduction of psrc: `vote` ALL, ANY to pdst; POPC to dst
     MEMBAR = 68  # wait until the warp's memory instructions are done
     PLOP3 = 69  # pdst = bit (p << 2 | q << 1 | r) of `lut`; p, q, r are predicate numbers in slots 0..2
-    TRAP = 70  # stop the kernel with an error; of `Program.stops` the one before imm
+    TRAP = 70  # stop the kernel with an error; if imm > 0 its message is `Program.stops[imm - 1]`
     NOP = 71
     LAUNCH = 72  # of a control processor: run the kernel of the launch block at b with a threads; dst = status
 
