@@ -5,15 +5,15 @@ A call's parameters stay variables of space ``param`` here, which are copied bef
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import count, pairwise
 
 from warploom.arch.errors import PtxError
-from warploom.compiler import branch_tables, callparams, pointer_calls, ptx, runtime
+from warploom.compiler import branch_tables, callparams, passing, pointer_calls, ptx, runtime
+from warploom.compiler.callees import Callees
 from warploom.compiler.modules import Symbols
 from warploom.compiler.names import SINK, Names
+from warploom.compiler.passing import Actuals, Passing
 from warploom.compiler.scopes import Meaning, Scope, parameter_symbol
-from warploom.compiler.vtables import Reach
 
 MAX_INSTRUCTIONS = 200_000
 """Limit of inlining: calls that fan out over many levels grow without bound."""
@@ -21,19 +21,10 @@ MAX_INSTRUCTIONS = 200_000
 MAX_DEPTH = 100
 """Nested blocks and inlined calls together."""
 
-MAX_PARAMETER_BYTES = 1 << 15
-"""Limit of a call's parameter, which is copied; CUDA has a similar one for kernels."""
-
 POINTER_BYTES = 8
-RESULTS = ("results", "parameters")
-"""What a call takes and gives."""
-
 HEAP = ("malloc", "free")
 DEVICE_RUNTIME = ("cuda", "__cudaCDP2")
 """What the names of functions in CUDA's device runtime begin with; they are not mangled, and PTX only declares them."""
-
-Actuals = tuple[list[ptx.Operand], list[ptx.Operand]]
-"""What takes the results of a call, and what it passes."""
 
 
 class CallError(PtxError):
@@ -59,6 +50,8 @@ class Inliner:
     def __init__(self, symbols: Symbols, text: str) -> None:
         self.names, self._symbols = Names(symbols, text), symbols
         self._error = self.names.error
+        self._passing = Passing(self.names)
+        self._callees = Callees(symbols, self.names, self._passing)
         self.body: list[ptx.Instruction | ptx.Label] = []
         self.stops: dict[str, int] = {}
         self.addresses = pointer_calls.addresses(symbols.functions.values())
@@ -194,7 +187,8 @@ class Inliner:
         assert isinstance(pointer, ptx.Register)
         if ptx.TYPE_BYTES.get(self.names.registers[pointer.name]) != POINTER_BYTES:
             raise self._error("a pointer to a function must be a register of 64 bits", call, pointer.name)
-        functions = {self.addresses[each.name]: each for each in self._choice(call, actuals, scope, frame)}
+        callees = self._callees.of(call, actuals, scope, frame.calls[-1])
+        functions = {self.addresses[each.name]: each for each in callees}
         cases = self._cases(call, dict(sorted(functions.items())), actuals, scope, frame)
         unique = f"(call)@{next(self._numbers)}"
         self.names.registers[unique] = "pred"
@@ -233,40 +227,6 @@ class Inliner:
         """A stop with a message."""
         return pointer_calls.stop(self.stops.setdefault(message, len(self.stops) + 1), at)
 
-    def _choice(self, call: ptx.Instruction, actuals: Actuals, scope: Scope, frame: _Frame) -> list[ptx.Function]:
-        """The functions to which a call through a pointer may lead."""
-        name = getattr(call.operands[1], "name", "") if len(call.operands) > 1 else ""
-        meaning = scope.find(name)
-        if meaning and meaning.choice and not meaning.choice.functions:
-            return self._fitting(call, meaning.choice, actuals, frame)
-        if meaning and meaning.choice:
-            found = [(each, scope.find(each)) for each in meaning.choice.functions]
-            names = {target.name if target else each: each for each, target in found}
-        elif meaning and meaning.variable:
-            names = {symbol.name: symbol.name for _, symbol, *_ in meaning.variable.pointers}
-        else:
-            raise self._error("a call through a pointer ends in the name of a .callprototype, of .calltargets or of an "
-                              "array of functions", call, name)
-        functions = self._symbols.functions
-        if wrong := [written for each, written in names.items() if each not in functions]:
-            raise self._error(f"'{name}' has to name functions, and '{wrong[0]}' is none", call, name)
-        return [functions[each] for each in names]
-
-    def _fitting(self, call: ptx.Instruction, prototype: ptx.Choice, actuals: Actuals,
-                 frame: _Frame) -> list[ptx.Function]:
-        """The functions that the pointer may reach and that have the sizes of a prototype."""
-        groups = (prototype.returns, prototype.parameters)
-        for formals, given, what in zip(groups, actuals, RESULTS, strict=True):
-            self._check_passed(prototype.name, formals, given, call, what)
-        callee = call.operands[0]
-        assert isinstance(callee, ptx.Symbol)
-        return [function for function in self._reach.functions(frame.calls[-1], callee.name)
-                if _sizes(function.returns, function.parameters) == _sizes(*groups)]
-
-    @cached_property
-    def _reach(self) -> Reach:
-        return Reach(self._symbols)
-
     def _inline(
         self, function: ptx.Function, call: ptx.Instruction, actuals: Actuals, depth: int, frame: _Frame
     ) -> None:
@@ -285,68 +245,20 @@ class Inliner:
             chain = " -> ".join((*frame.calls[frame.calls.index(name) :], name))
             raise self._error(f"recursion is not supported: {chain}", call, name, CallError)
         scope = self._scope(self._symbols.scopes[name], f"@{name}", depth)
-        self._check_passed(name, function.returns, actuals[0], call, "results")
-        self._check_passed(name, function.parameters, actuals[1], call, "parameters")
-        returns = self._passed(function.returns, actuals[0], scope, call)
-        arguments = self._passed(function.parameters, actuals[1], scope, call)
+        self._passing.check(name, (function.returns, function.parameters), actuals, call)
+        returns = self._passing.declare(function.returns, actuals[0], scope, call)
+        arguments = self._passing.declare(function.parameters, actuals[1], scope, call)
         end = f"{name}{scope.suffix}@end"  # no label of the function, which may have its name
         if call.guard:
             self.body.append(_unless(call.guard, end, call))
-        self.body += [_argument(formal, actual, call) for formal, actual in arguments]
+        self.body += [passing.argument(formal, actual, call) for formal, actual in arguments]
         self._block(function.body, scope, _Frame((*frame.calls, name), end))
         last = self.body[-1] if self.body else None
         if isinstance(last, ptx.Instruction) and last.operands == (ptx.Symbol(end),) and not last.guard:
             self.body.pop()  # the usual single `ret` at the end
         self.body.append(ptx.Label(end, call.line))
-        self.body += [_result(formal, actual, call) for formal, actual in returns if actual != ptx.Register(SINK)]
-
-    def _passed(self, formals: tuple[ptx.Variable, ...], given: list[ptx.Operand], scope: Scope,
-                call: ptx.Instruction) -> list[tuple[ptx.Variable, ptx.Operand]]:
-        """The formal parameters, declared in the function's scope and with unique names, and what the call gives."""
-        passed = []
-        for formal, actual in zip(formals, given, strict=True):
-            if formal.space == "reg":
-                scope.declare_registers(ptx.Registers(formal.type, ((formal.name, 0),), formal.line))
-            else:
-                scope.declare_variable(formal)
-            unique = scope.meanings[formal.name].name
-            if formal.space == "reg":
-                self.names.registers[unique] = formal.type
-            else:
-                self.names.record(unique, formal, call)
-                self.names.own.add(unique)
-            passed.append((replace(formal, name=unique), actual))
-        return passed
-
-    def _check_passed(self, name: str, formals: tuple[ptx.Variable, ...], given: list[ptx.Operand],
-                      call: ptx.Instruction, what: str) -> None:
-        """Refuse what does not fit the parameters or results of the function or prototype `name`."""
-        if len(formals) != len(given):
-            raise self._error(f"'{name}' has {len(formals)} {what}, the call gives {len(given)}", call, name)
-        for formal, actual in zip(formals, given, strict=True):
-            if formal.type not in ptx.TYPE_BYTES:
-                raise self._error(f"variables of type .{formal.type} are not supported", call, formal.name)
-            size = self._size(actual, formal, call, result=what == "results")
-            if size != formal.size:
-                message = f"parameter '{formal.name}' has {formal.size} bytes, the call gives {size}"
-                raise self._error(message, call)
-            if size > MAX_PARAMETER_BYTES:
-                message = f"parameter '{formal.name}' has {size} bytes, and {MAX_PARAMETER_BYTES} is the limit"
-                raise self._error(message, call)
-
-    def _size(self, actual: ptx.Operand, formal: ptx.Variable, call: ptx.Instruction, *, result: bool) -> int:
-        """The bytes that the call gives for a parameter, or takes as a result."""
-        match actual:
-            case ptx.Symbol(name, 0) if name in self.names.call_parameters:
-                return self.names.call_parameters[name].size
-            case ptx.Register(name) if name in self.names.registers and not formal.dimensions:
-                return ptx.TYPE_BYTES.get(self.names.registers[name], 0)
-            case ptx.Register(name) if name == SINK and result:
-                return formal.size
-            case ptx.Immediate() if not (result or formal.dimensions):
-                return formal.size
-        legal = f".param variables of its function, registers{' and _' if result else ' and constants'}"
-        raise self._error(f"a call can only {'return to' if result else 'pass'} {legal}; for an array, variables", call)
+        taken = [(formal, actual) for formal, actual in returns if actual != ptx.Register(SINK)]
+        self.body += [passing.result(formal, actual, call) for formal, actual in taken]
 
 
 def _unless(guard: ptx.Register | ptx.Not, target: str, at: ptx.Instruction) -> ptx.Instruction:
@@ -355,42 +267,5 @@ def _unless(guard: ptx.Register | ptx.Not, target: str, at: ptx.Instruction) -> 
     return replace(at, opcode="bra", modifiers=(), operands=(ptx.Symbol(target),), guard=fails, lists=None)
 
 
-def _argument(formal: ptx.Variable, actual: ptx.Operand, call: ptx.Instruction) -> ptx.Instruction:
-    """What gives a parameter its value, behind the branch that a guarded call begins with."""
-    at = replace(call, guard=None, lists=None)
-    if formal.space == "reg":
-        return _set(ptx.Register(formal.name), actual, formal.type, at)
-    if isinstance(actual, ptx.Symbol):
-        return callparams.copy(formal.name, actual.name, at)
-    operands = (ptx.Address(ptx.Symbol(formal.name)), actual)
-    return replace(at, opcode="st", modifiers=("param", formal.type), operands=operands)
-
-
-def _result(formal: ptx.Variable, actual: ptx.Operand, call: ptx.Instruction) -> ptx.Instruction:
-    """What takes a result out of a parameter, with the guard of the call."""
-    at = replace(call, lists=None)
-    if formal.space == "reg" and isinstance(actual, ptx.Symbol):
-        operands: tuple[ptx.Operand, ...] = (ptx.Address(actual), ptx.Register(formal.name))
-        return replace(at, opcode="st", modifiers=("param", formal.type), operands=operands)
-    if isinstance(actual, ptx.Symbol):
-        return callparams.copy(actual.name, formal.name, call)
-    value = ptx.Register(formal.name) if formal.space == "reg" else ptx.Symbol(formal.name)
-    return _set(actual, value, formal.type, at)
-
-
-def _set(register: ptx.Operand, value: ptx.Operand, type_: str, at: ptx.Instruction) -> ptx.Instruction:
-    """What gives a register a value, or that of a parameter."""
-    if isinstance(value, ptx.Symbol):
-        return replace(at, opcode="ld", modifiers=("param", type_), operands=(register, ptx.Address(value)))
-    bits = f"b{8 * ptx.TYPE_BYTES[type_]}"
-    plain = isinstance(value, ptx.Immediate) and type_ in ("f32", "f64")
-    return replace(at, opcode="mov", modifiers=(type_ if plain else bits,), operands=(register, value))
-
-
 def _is_indirect(operand: ptx.Operand) -> bool:
     return isinstance(operand, ptx.Address) and isinstance(operand.base, ptx.Register)
-
-
-def _sizes(*groups: tuple[ptx.Variable, ...]) -> list[list[int]]:
-    """The bytes of results and of parameters."""
-    return [[variable.size for variable in group] for group in groups]
