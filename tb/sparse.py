@@ -19,11 +19,14 @@ def lanes(rng: random.Random) -> int:
 
 
 def word(rng: random.Random, executing: int) -> int:
-    """A word in which lanes, and bytes of a group's lanes, are often zero, sometimes all; lanes that do not execute are
-    random."""
+    """A word in which lanes, and bytes of a group's lanes, are often zero, sometimes all, or in which a single bit of
+    each lane is one; lanes that do not execute are random."""
     values: list[int] = []
-    highest = rng.choice((0, 1, 1, 1))
+    highest = rng.choice((0, 1, 1, 1, None))
     for _ in range(LANES // GROUP):
+        if highest is None:  # any bit alone makes lanes and bytes other than zero
+            values += [1 << rng.randrange(32) for _ in range(GROUP)]
+            continue
         kept = sum(rng.choice((0, 0xFF)) << 8 * k for k in range(4))
         density = highest * rng.random()
         values += [rng.getrandbits(32) & kept if rng.random() < density else 0 for _ in range(GROUP)]

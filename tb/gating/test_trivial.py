@@ -27,6 +27,10 @@ CYCLES = 2000
 EVERY = 1024
 """Maximum number of values of an operation's modifiers that are tried."""
 
+FLOATS, TIMES = (Op.FADD, Op.FMUL, Op.FFMA, Op.FMIN, Op.FMAX), 8
+"""Operations that look at exponents, and how often each value of their modifiers is tried: they have few values, but
+each bit of an exponent counts, in each slot and lane."""
+
 
 class DecodedDetector(wiring.Component):
     """A detector and its decoder; in the datapath there is a register between them."""
@@ -48,10 +52,20 @@ class DecodedDetector(wiring.Component):
 def modifier_values(rng: random.Random, op: Op) -> Iterator[int]:
     """All values of the encoded modifiers of an operation, or some if there are many."""
     count = 1 << sum(bits for _, _, bits in modifier_fields(op))
+    if op in FLOATS:
+        yield from TIMES * [*range(count)]
+        return
     yield from range(count) if count <= EVERY else (rng.randrange(count) for _ in range(EVERY))
 
 
 NORMAL, NEGATIVE, SUBNORMAL, INFINITE = 0x3F800000, 0xBF800000, 0x007FFFFF, 0x7F800000
+
+
+def normal(rng: random.Random) -> int:
+    """A positive normal number whose exponent has a single bit that is one, or a single one that is zero: each bit
+    alone tells it from zero or from infinity."""
+    bit = 1 << rng.randrange(8)
+    return rng.choice((bit, 0xFF ^ bit)) << 23
 
 
 def every_condition(rng: random.Random) -> dict[str, object]:
@@ -61,7 +75,8 @@ def every_condition(rng: random.Random) -> dict[str, object]:
     for slot in range(SLOTS):
         mask = sum((index >> slot & 1) << lane for index in range(8) for lane in range(4 * index, 4 * index + 4))
         odd = [NORMAL, NORMAL, rng.choice((0, SUBNORMAL, INFINITE)), NEGATIVE]
-        other = [odd[lane % 4] if (lane // 4 + slot + rng.getrandbits(1)) % 2 else NORMAL for lane in range(LANES)]
+        plain = normal(rng)
+        other = [odd[lane % 4] if (lane // 4 + slot + rng.getrandbits(1)) % 2 else plain for lane in range(LANES)]
         words.append(join(0 if mask >> lane & 1 else value for lane, value in enumerate(other)))
         known.append(mask)
     return {"pred": 0x22222222, "lanes": ALL_LANES, "known": codec.join(known, LANES),
