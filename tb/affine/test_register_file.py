@@ -18,9 +18,9 @@ from warploom.tb.affine.operands import random_compact
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 
 SLOTS = range(3)
-CYCLES = 5000
-REGISTERS = (32, 11, 1)
-"""Numbers of registers of a thread that launches may have."""
+CYCLES = 900
+REGISTERS = (32, 128, *range(1, 32, 2))
+"""Numbers of registers of a thread of launches: many, since the first entry of each warp is a multiple of it."""
 
 ROWLESS = 6
 """Registers of a thread without a row, if there are such."""
