@@ -88,6 +88,7 @@ class Warp:
         self._pool = self._registers()
         self._recent = deque(self._pool, RECENT)
         self._path = ALL_LANES
+        self._many = False  # instructions name as many registers as they can
         self._written: set[int] = set()  # registers that instructions in flight will write
         self._executing: list[tuple[int, Mapping[str, Any]]] = []  # cycle in which the result may come, instruction
         self._latches: list[Latched | None] = [None] * len(config.pipes)
@@ -152,19 +153,30 @@ class Warp:
 
     def _instruction(self) -> dict[str, int]:
         """Any instruction that reads no value that is lost according to the hints; half of them may name what entries
-        hold."""
+        hold. For some time each names many registers, so that all entries are in use."""
         rng, executing, first = self._rng, self._lanes(), self._rng.random() < 0.02
+        if rng.random() < 0.1:
+            self._many = rng.random() < 0.25
+        legal = [register for register in REGISTERS if not self._promises.lost(WARP, register) & executing]
+        if self._many and len(legal) >= len(SOURCES):
+            sources = dict(zip(SOURCES, rng.sample(legal, len(SOURCES)), strict=True))
+            return self._fields({**sources, "dst": rng.choice(REGISTERS), "lanes": executing, "reads": 0b111,
+                                 "first": 0, "writes": 1, "imm_slot": NO_SLOT})
         few = [self._register(0 if first else executing) for _ in range(rng.randint(1, 4))]
         if not first and rng.random() < 0.5:
             few += [entry.register for entry in self._model.entries
                     if entry.used and not self._promises.lost(WARP, entry.register) & executing]
         reads = rng.getrandbits(3)
-        fields = {name: rng.getrandbits(bits) for name, bits in issue_fields(self._config)}
-        fields |= {
-            "warp": WARP, "lanes": executing, "reads": reads, "first": first, "writes": rng.random() < 0.8,
+        return self._fields({
+            "lanes": executing, "reads": reads, "first": first, "writes": rng.random() < 0.8,
             "imm_slot": rng.choice([slot for slot in range(3) if not reads >> slot & 1] + [NO_SLOT]),
             **{name: rng.choice(few) for name in SOURCES}, "dst": rng.choice([*few, self._register(0)]),
-        }
+        })
+
+    def _fields(self, chosen: Mapping[str, int]) -> dict[str, int]:
+        """The fields of an instruction, of which some are chosen."""
+        fields = {name: self._rng.getrandbits(bits) for name, bits in issue_fields(self._config)}
+        fields |= {"warp": WARP, **chosen}
         if self._config.has_unallocated:
             self._promises.without_rows(fields, FILED)
         return fields

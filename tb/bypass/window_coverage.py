@@ -13,7 +13,7 @@ ALWAYS = (
     "some lanes are missing", "enough lanes are known", "lanes on their way", "an entry lapses",
     "an awaited entry lapses", "a result finds no entry", "a latched result keeps an entry",
     "a first instruction forgets", "the window is full", "dispatched and taken at once", "two write ports at once",
-    "several results come", "a result waits for its latch",
+    "several results come", "a result waits for its latch", "all entries are in use",
 )
 
 FEW = 6
@@ -75,6 +75,7 @@ class WindowCoverage:
         """A cycle of the model is about to end, with these events."""
         take, coming, delivery = events.take, events.coming, events.delivery
         self.hit("the window is full", len(model.held) == self._config.window)
+        self.hit("all entries are in use", all(entry.used for entry in model.entries))
         self.hit("dispatched and taken at once", take and events.dispatched)
         if events.dispatched:
             self.hit("an operand passes its entry", any(entry.arriving for entry in model.held[0].entries))
