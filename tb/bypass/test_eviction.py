@@ -33,7 +33,8 @@ class EvictionBench:
         self._coming: dict[str, Any] = {}  # selected in the previous cycle
 
     def stimuli(self) -> Iterator[Stimulus]:
-        """Random requests, results and readiness, in bursts; sometimes one collector alone requests."""
+        """Random requests, results and readiness, in bursts; sometimes one collector alone requests, sometimes any of
+        them begin in the same cycle."""
         rng, count = source(), self._config.collectors
         results, ready, crowded = (busy(rng, chance) for chance in (0.4, 0.6, 0.2))
         wants = -1
@@ -42,6 +43,8 @@ class EvictionBench:
                 wants = rng.choice((-1, 0, 1 << rng.randrange(count)))
             chance = 0.5 if next(crowded) else 0.02
             self._requests |= wants & sum((rng.random() < chance) << c for c in range(count))
+            if not self._requests and rng.random() < 0.3:
+                self._requests = wants & rng.getrandbits(count)
             if self._mem is None and next(results):
                 self._mem = rng.getrandbits(self._codecs["result_mem__payload"].width)
             yield {
