@@ -333,6 +333,8 @@ def test_renaming_adds_look_ups_and_slow_rows_take_less():
     assert found.macros == pytest.approx(16 * c.sub_bank * (1 / 4 + 3 / 4 * (3 / 7) ** 2))
     assert found.added == {"renaming": pytest.approx(
         (2 + 2 + 4 * 2) * c.sram(config.rows, 1 + bits) + 2 * 2 * c.sram(config.rows, bits))}
+    plain = config.with_settings(["tfet_rows=0", "renaming=off"])  # the same accesses of CMOS rows
+    assert register_file(run(plain, **events, slow={"reads": 2, "writes": 1})).macros == pytest.approx(16 * c.sub_bank)
 
 
 def test_if_only_the_sram_saves_what_is_around_takes_as_much_as_before():

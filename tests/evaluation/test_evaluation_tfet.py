@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 import pytest
+from support.runs import statistics
 
 from warploom.arch.gpu import GpuConfig
 from warploom.evaluation.energy.assumptions import ASSUMED
@@ -11,9 +13,11 @@ from warploom.evaluation.energy.costs import Costs
 from warploom.evaluation.figures import Launched, Run
 from warploom.evaluation.register_file_energy import register_file
 from warploom.evaluation.simulations import Case, _decode, _run
+from warploom.evaluation.tfet import energy as tfet_energy
 from warploom.evaluation.tfet import experiment as tfet
-from warploom.evaluation.tfet.energy import dynamic_saved, energy, energy_saved, leakage_saved, tfet_share
+from warploom.evaluation.tfet.energy import Energy, dynamic_saved, energy, energy_saved, leakage_saved, tfet_share
 from warploom.evaluation.workloads import NAMED
+from warploom.golden_model.values import Values
 from warploom.kernels.library import kernels
 from warploom.programs.library import programs
 
@@ -139,24 +143,63 @@ def test_sleeping_rows_leak_less() -> None:
     assert in_one == pytest.approx(saved * 10 / 12)
 
 
+def test_tfet_rows_take_dynamic_energy_and_leak(monkeypatch: pytest.MonkeyPatch) -> None:
+    spent = Energy({"CMOS": 50, "TFET": 10, "around": 15}, {"CMOS": 20, "TFET": 5})
+    monkeypatch.setattr(tfet_energy, "energy", lambda _: spent)
+    assert tfet_share(run_of(tfet.BASELINE)) == pytest.approx(15)
+
+
 def test_the_ideal_partition_is_hardly_slower() -> None:
     """Of those within 5 % that with the least energy: least CMOS rows on, all else equal."""
     plain = run_of(tfet.BASELINE)
+    plain = replace(plain, statistics=replace(plain.statistics, cycles=1000), launches=(Launched(10, 32, 1000),))
 
     def other(name: str, cycles: int) -> Run:
-        launches = (Launched(10, 32, cycles),)
+        counted = {**plain.statistics.counted, "slow": {"reads": 0, "writes": 0}}
         return replace(plain, machine=MACHINES[name].with_settings(["renaming=off", "scheduler=gto"]),
-                       launches=launches, statistics=replace(plain.statistics, cycles=cycles, counted={
-                           **plain.statistics.counted, "slow": {"reads": 0, "writes": 0}}))
+                       launches=(Launched(10, 32, cycles),),
+                       statistics=replace(plain.statistics, cycles=cycles, counted=counted))
 
-    cycles = plain.statistics.cycles
-    runs = {tfet.BASELINE: plain, tfet.SMALL: other(tfet.SMALL, cycles), tfet.MEM_RA: other(tfet.MEM_RA, cycles),
-            tfet.LARGE: other(tfet.LARGE, 2 * cycles)}
+    runs = {tfet.BASELINE: plain, tfet.SMALL: other(tfet.SMALL, 1000), tfet.MEM_RA: other(tfet.MEM_RA, 1050),
+            tfet.LARGE: other(tfet.LARGE, 1051)}
     assert tfet.with_ideal({"one": runs})["one"][tfet.IDEAL] is runs[tfet.MEM_RA]
 
 
+def made(setting: str, launches: tuple[Launched, ...] = (), **fields: Any) -> Run:
+    """A run that was not simulated."""
+    return Run(MACHINES[setting], statistics(**fields), Values(), launches=launches)
+
+
+def test_requests_that_are_served() -> None:
+    """All if there is none. Fig. 13: of ten requests with `mem_ra` five are served, of eight with TUBA and TRWS six."""
+    assert tfet.served(made(tfet.MEM_RA, renaming={"requests": 0, "served": 0, "values": 50})) == 100
+    runs = {name: made(name, renaming={"requests": requests, "served": served, "values": 50})
+            for name, requests, served in ((tfet.MEM_RA, 10, 5), (tfet.TUBA_TRWS, 8, 6))}
+    fig_6, fig_13 = (figure.measure({"bfs_levels": runs}) for figure in tfet.of_bfs())
+    assert fig_6.average(tfet.MEM_RA) == 50
+    assert {bar: fig_13.average(bar) for bar in fig_13.values} == {"requests": -20, "served": 20}
+
+
+def test_circumstances_by_hand() -> None:
+    """Of two launches the longer one has fewer warps. Four of them with 16 registers need 16 of 256 rows of a bank,
+    which are on for 300 of 400 cycles; and 8 need 32. With `mem_ra` 56 of 256 fewer are CMOS."""
+    launches = Launched(16, 8, cycles=100), Launched(16, 4, cycles=300)
+    found = {"values": 7, "requests": 6, "served": 5, "stalls": 4}
+    runs = {tfet.BASELINE: made(tfet.BASELINE, launches, occupancy=0.25),
+            tfet.MEM_RA: made(tfet.MEM_RA, launches, occupancy=0.5, renaming=found)}
+    row, other = tfet.circumstances({"nw": runs, "mine": runs})
+    assert row == ("nw", "NW", 7, 4, 25, 16, pytest.approx(100 * 20 / 256), 7, 6, 5, 4)
+    assert other[:3] == ("mine", "", 0)
+    full = made(tfet.MEM_RA, (Launched(64, 16, cycles=10),))  # needs all rows
+    assert tfet.rows_on(full) == pytest.approx(100 * 200 / 256)
+
+
+def test_settings_of_a_user_come_after_the_scale() -> None:
+    assert tfet.configurations(GpuConfig.preset("tfet_gpu"), ("slices=2",))[tfet.BASELINE].slices == 2
+
+
 def test_a_sample_of_blocks_stands_for_all() -> None:
-    """Three of six: the instructions of the whole, and about its writes."""
+    """Three of four: the instructions of the whole, and about its writes."""
     case = Case("transpose", "tiny", tfet.MEM_RA, MACHINES[tfet.MEM_RA], blocks=3)
     part, whole = _decode(case, _run(case)).statistics, run_of(tfet.MEM_RA).statistics
     assert part.warp_instructions == whole.warp_instructions
@@ -164,8 +207,12 @@ def test_a_sample_of_blocks_stands_for_all() -> None:
 
 
 def test_figures_of_memory_intensive_programs_have_no_others() -> None:
-    """Of those that a user names."""
+    """Of those that a user names, and of the usual groups."""
     runs = tfet.with_ideal({"transpose": {name: run_of(name) for name in MACHINES}})["transpose"]
+    usual = tfet.measured({"transpose": runs, "matmul": runs},
+                          {tfet.ALL: ("transpose", "matmul"), f"{tfet.MEMORY}, 1 of 5": ("transpose",)})
+    intensive, = (figure for figure in usual if figure.figure.number == "TFET, Fig. 15a, intensive")
+    assert intensive.groups == {f"{tfet.MEMORY}, 1 of 5": ["transpose"]}
     found = tfet.measured({"transpose": runs, "matmul": runs}, {NAMED: ("transpose", "matmul")})
     kernels = {figure.figure.number: figure.kernels for figure in found}
     assert kernels["TFET, Fig. 15a"] == ("transpose", "matmul")

@@ -33,15 +33,18 @@ def predict(sm: Sm, cycle: int, *given: int) -> int:
 
 
 def test_log() -> None:
-    """Two slots; the sample is 0, then 200: what was predicted before is compared with it."""
+    """Two slots; the sample is 0, then 200, then 100: what was predicted since the one before is compared with it. An
+    access of no cycles is no measure."""
     sm: Any = sm_of()
     log = Log(sm)
     assert predict(sm, 10, 0, 300, 0) == 0
     assert predict(sm, 20, 1, 110, 200) == 100
     assert predict(sm, 40, 0, 400, 200) == 390
     assert predict(sm, 50, 1, 50, 200) == 40
-    assert list(log.pairs()) == [(0, 400), (100, 50)]
-    assert log.distances == [100]
+    assert predict(sm, 60, 1, 0, 200) == 0
+    assert predict(sm, 70, 0, 20, 100) == 7
+    assert list(log.pairs()) == [(0, 400), (100, 50), (390, 20)]
+    assert log.distances == [100, 0, 290, 60, 100]
 
 
 def test_rows_are_seen_at_each_change() -> None:
@@ -60,6 +63,19 @@ def test_rows_are_seen_at_each_change() -> None:
     idle.cycle = 200
     launches = [Launched(16, 8, cycles=1000)]
     assert bounds._held(launches, [log, Log(idle)]) == pytest.approx(120 / 2 / 200)
+
+
+def test_rows_of_several_launches() -> None:
+    """Of 100 cycles with a row of each of two SMs, and of 300 without any."""
+    logs = []
+    for cycles, rows in [(100, 1), (100, 1), (300, 0), (300, 0)]:
+        sm: Any = sm_of()
+        logs.append(Log(sm))
+        for _ in range(rows):
+            sm.datapath.renaming.lists.take(1, Kind.CMOS)
+        sm.cycle = cycles
+    launches = [Launched(16, 8, cycles=100), Launched(16, 8, cycles=300)]
+    assert bounds._held(launches, logs) == pytest.approx(1 / 4)
 
 
 def test_oracle_knows_the_next_access_of_a_slot() -> None:
@@ -95,6 +111,23 @@ def test_errors_of_predictions_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.held == pytest.approx(100 / 1024)
 
 
+def test_each_sm_knows_its_own_accesses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two SMs."""
+    stalls: list[int] = []
+
+    def timed(case: Case, prepare: Any) -> tuple[str, None, list[Launched]]:
+        for next_access in (110, 210):
+            sm: Any = sm_of()
+            prepare(sm)
+            stalls.extend(predict(sm, cycle, 0, access, 200) for cycle, access in enumerate((60, next_access)))
+            sm.cycle = 100
+        return "run", None, [Launched(16, 8, cycles=100)]
+
+    monkeypatch.setattr(bounds, "timed", timed)
+    bounds.measured(Case("nw", "tiny", "mem_ra", MACHINE))
+    assert stalls == [50, 100, 50, 200, 100, 0, 200, 0]
+
+
 def test_without_predictions_there_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def timed(case: Case, prepare: Any) -> tuple[str, None, list[Launched]]:
         sm: Any = sm_of()
@@ -115,7 +148,7 @@ def run_of(cycles: int, slow: int, **counted: Any) -> Run:
 
 
 FOUND = Found(predictions=9, median=1.0, of_sums=2.0, long=3.0, next_sample=4.0, held=20.0,
-              perfect=run_of(105, 6).statistics, launches=())
+              perfect=run_of(105, 6).statistics, launches=(Launched(16, 8, cycles=105),))
 
 
 def test_a_row_of_predictions_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,6 +156,7 @@ def test_a_row_of_predictions_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "energy_saved", lambda run, _: run.statistics.cycles / 10)
     ours = run_of(110, 3, predicted={"errors": 4000, "compared": 8})
     found = bounds.predicted("nw", {tfet.BASELINE: run_of(100, 0), tfet.MEM_RA: ours}, FOUND)
+    assert FOUND.run(ours).launches == FOUND.launches
     assert found[0] == "nw" and found[1:] == pytest.approx((9, 50, 1, 2, 3, 4, 10, 5, 11, 10.5, 25, 50))
 
 

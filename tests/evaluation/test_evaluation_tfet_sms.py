@@ -35,10 +35,13 @@ def test_at_the_limits_of_tuba_samples_are_balanced() -> None:
     assert none["unbalanced, %"] is none["spread, %"] is none["free rows, %"] is None and none["served, %"] == 100
 
 
-def test_counts_of_a_run() -> None:
+def test_counts_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """By SM, of which two get blocks of most launches; the cached text has all."""
     case = Case("bfs_levels", "tiny", "mem_ra", MACHINES["mem_ra"])
+    runs = []
+    monkeypatch.setattr(sms, "simulate_gpu", lambda *given: runs.append(simulate_gpu(*given)) or runs[-1])
     found = sms.measured(case)
+    assert len(runs) > 1 and found.cycles == sum(run.statistics.run_cycles for run in runs)
     assert len(found.requests) == len(found.served) == 4
     assert sum(found.served) > 500, "as few as without last reads, where hardly a value is new"
     assert all(served <= asked for served, asked in zip(found.served, found.requests, strict=True))
@@ -50,6 +53,14 @@ def test_samples_of_free_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("warploom.golden_model.gpu.samples.INTERVAL", 64)
     free = sms.measured(Case("transpose", "tiny", "mem_ra", MACHINES["mem_ra"])).free
     assert free and all(len(sample) == 4 and 0 <= min(sample) <= max(sample) <= 100 for sample in free)
+    assert free[0] == (100.0,) * 4, "no value before the first loads"
+
+
+def test_a_sample_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three of four is what the SMs get."""
+    monkeypatch.setattr(sms, "simulate_gpu", lambda _, launch: pytest.fail(str(launch.numbers)))
+    with pytest.raises(pytest.fail.Exception, match=r"^\(0, 1, 3\)$"):
+        sms.measured(Case("transpose", "tiny", "mem_ra", MACHINES["mem_ra"], blocks=3))
 
 
 def test_no_requests_without_renaming() -> None:

@@ -80,7 +80,7 @@ class Log:
 
     def _predict(self, slot: int, prev_acc: int, sample_acc: int) -> int:
         if sample_acc != self._sample:
-            self.distances += [share(abs(one - sample_acc), sample_acc) for one in self._open if sample_acc]
+            self.distances += [share(abs(one - sample_acc), sample_acc) for one in self._open]
             self._sample, self._open = sample_acc, []
         stall = stall_cycles(prev_acc, sample_acc)
         self.found.append((slot, prev_acc, stall))
@@ -114,7 +114,7 @@ class Oracle:
         predictor(sm).predict = self._predict
 
     def _predict(self, slot: int, _: int, __: int) -> int:
-        return max(next(self._next.get(slot, iter(())), THRESHOLD) - THRESHOLD, 0)
+        return max(next(self._next.get(slot, iter(())), 0) - THRESHOLD, 0)
 
 
 def renaming(sm: Sm) -> RenameStage:

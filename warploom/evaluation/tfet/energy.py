@@ -115,16 +115,16 @@ def energy_saved(ours: Run, baseline: Run, assumed: Assumptions = ASSUMED) -> fl
     return saved(energy(ours, assumed).total, energy(baseline, assumed).total)
 
 
-def dynamic_saved(ours: Run, baseline: Run, assumed: Assumptions = ASSUMED) -> float:
+def dynamic_saved(ours: Run, baseline: Run) -> float:
     """Dynamic energy saved, percent of all energy of the baseline."""
-    before = energy(baseline, assumed)
-    return share(sum(before.dynamic.values()) - sum(energy(ours, assumed).dynamic.values()), before.total)
+    before = energy(baseline)
+    return share(sum(before.dynamic.values()) - sum(energy(ours).dynamic.values()), before.total)
 
 
-def leakage_saved(ours: Run, baseline: Run, assumed: Assumptions = ASSUMED) -> float:
+def leakage_saved(ours: Run, baseline: Run) -> float:
     """Leakage saved, percent of all energy of the baseline."""
-    before = energy(baseline, assumed)
-    return share(sum(before.leakage.values()) - sum(energy(ours, assumed).leakage.values()), before.total)
+    before = energy(baseline)
+    return share(sum(before.leakage.values()) - sum(energy(ours).leakage.values()), before.total)
 
 
 def tfet_share(run: Run) -> float:
