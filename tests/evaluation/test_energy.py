@@ -441,6 +441,15 @@ def test_the_assumption_that_carries_most_comes_first():
     assert all(math.isclose(row["ours"], 11) for row in rows)
 
 
+def test_a_figure_may_be_highest_between_the_ends():
+    def compare(ours, baseline, assumed=ASSUMED):
+        return min(assumed.flip_flop, 1 / assumed.flip_flop)  # as low at 2 as at 0.5
+
+    runs = {"k": {"on": run(NARROW), "off": run(NARROW)}}
+    row, = sensitivity.rows([Headline("Fig. 1", "12", compare, "on", "off")], runs)
+    assert (row["ours"], row["with least"], row["with most"], row["range"]) == (1, 0.5, 0.5, 0.5)
+
+
 @pytest.mark.parametrize(("experiment", "number", "bars"), [
     (coalescing, "Fig. 3.33, whole GPU", ["reg"]), (coalescing, "Table 3.7, whole GPU", ["corf_plus"]),
     (gating, "Fig. 4.9", None), (gating, "Fig. 4.10", None), (gating, "Fig. 4.11", None),

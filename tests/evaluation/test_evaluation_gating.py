@@ -10,7 +10,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.mechanisms import Alignment, Coalescing, Gating
 from warploom.arch.program import Program
-from warploom.evaluation.energy.assumptions import FIGURES
+from warploom.evaluation.energy.assumptions import ASSUMED, FIGURES
 from warploom.evaluation.energy.costs import Costs
 from warploom.evaluation.gating import experiment as gating
 from warploom.evaluation.gating import lanes as gating_lanes
@@ -195,6 +195,17 @@ def test_a_gpu_is_fifteen_parts_register_file_and_twenty_execution_units():
     assert saved == pytest.approx(0.15 * 75)
     assert gating_lanes.gpu_saved_by_execution(after, before) == pytest.approx(0.20 * 25)
     assert gating_lanes.gpu_saved(after, before) == pytest.approx(0.15 * register_file_saved(after, before) + 0.20 * 25)
+
+
+def test_a_gpu_is_estimated_by_the_assumptions_that_are_given():
+    """Trivial operations take twice as much of a lane, wires nothing."""
+    assumed = dataclasses.replace(ASSUMED, lane=2.0, wire_length=0.0)
+    before, after = run(OFF, **READS, **LANES), run(CROSS_LANE, **FEWER, **LANES, lanes_trivial=8)
+    lane = FIGURES["lane"]
+    overhead = 2 * (75 * lane["trivial_detector"] + 12.5 * lane["bypass"]) / lane["lane"]
+    file = register_file_saved(after, before, assumed)
+    assert file != pytest.approx(register_file_saved(after, before))
+    assert gating_lanes.gpu_saved(after, before, assumed) == pytest.approx(0.15 * file + 0.20 * (37.5 - overhead))
 
 
 def test_the_overhead_of_a_gpu_is_that_of_both():
