@@ -208,6 +208,43 @@ def test_what_a_loop_uses_is_not_spilled():
     assert spill_code(emitted) == [Op.ST, Op.LD, Op.LD, Op.LD]
 
 
+def test_a_loop_in_a_loop_counts_more():
+    """y is used three times in the outer loop, x and z once in the inner one."""
+    function = empty_function()
+    x, y, z, p = *(function.new() for _ in range(3)), function.new(RegisterClass.PREDICATE)
+    inner = [Label("inner"), store(x), store(z), Node(Op.BRA, target="inner", guard=p)]
+    function.body += [Node(Op.ISETP, pdst=p), load(x), load(y), Label("outer"), *(store(y) for _ in range(3)), load(z),
+                      *inner, Node(Op.BRA, target="outer", guard=p), Node(Op.EXIT)]
+    checker, emitted = compiled(function, max_registers=2)
+    assert checker.run()
+    assert spill_code(emitted) == [Op.ST, Op.LD, Op.LD, Op.LD]
+
+
+def test_a_copy_between_registers_of_one_place_in_memory_is_dropped():
+    function = empty_function()
+    a, b, *others = (function.new() for _ in range(4))
+    function.body += [load(a), Node(Op.MOV, dst=b, src=[a, None, None]), *map(load, others),
+                      *(store(other) for other in others for _ in range(6)), store(b), store(a), Node(Op.EXIT)]
+    checker, emitted = compiled(function, max_registers=2)
+    assert checker.run() == 14
+    assert spill_code(emitted) == [Op.ST, Op.LD, Op.LD]
+
+
+@pytest.mark.parametrize("loop", [False, True])
+def test_a_local_value_that_is_spilled_has_no_old_one(loop):
+    """It is written in some lanes, and read in these: it is not loaded before, and what is written lives no longer, in
+    a loop either."""
+    function = empty_function()
+    a, t, p = function.new(), function.new(local=True), function.new(RegisterClass.PREDICATE)
+    others = [function.new() for _ in range(2)]
+    function.body += [Node(Op.ISETP, pdst=p), Label("again"), load(a), add(t, a, guard=p), *map(load, others),
+                      *(store(other) for other in others for _ in range(6)), store(t, guard=p),
+                      *[Node(Op.BRA, target="again", guard=p)] * loop, Node(Op.EXIT)]
+    checker, emitted = compiled(function, max_registers=2)
+    assert checker.run()
+    assert spill_code(emitted) == [Op.ST, Op.LD]
+
+
 @pytest.mark.parametrize("number", range(3))
 def test_what_is_used_least_is_spilled(number):
     function = empty_function()
