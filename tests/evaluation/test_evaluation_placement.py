@@ -11,10 +11,11 @@ from warploom.arch.modifiers import Space
 from warploom.arch.program import Program
 from warploom.cli import main
 from warploom.evaluation.placement import experiment as placement
-from warploom.evaluation.placement.runs import COUNTS, INPUTS, SPEEDS, Placed, place, setting
+from warploom.evaluation.placement.runs import COUNTS, INPUTS, ROUNDS, SPEEDS, Placed, place, setting
 from warploom.evaluation.workloads import traces
 from warploom.golden_model.trace import NONE, Trace, WarpTrace
 from warploom.kernels.library import kernels
+from warploom.placement import programs
 from warploom.placement.policy import Policy
 from warploom.placement.programs import FAULT, FORK, Piece, pieces, threads
 from warploom.placement.scheduler import Machine, simulate
@@ -29,6 +30,25 @@ ONE_CYCLE_EACH = Piece(2660, frozenset({1}))
 def children(main: Sequence[Phase]) -> list[Sequence[Phase]]:
     """What the parent forks."""
     return [phase.phases for phase in main if isinstance(phase, Fork)]
+
+
+OTHER_TIMES = [(15, 0), (5, 5), (50, 15), (30, 100)]
+"""Fork and page fault, in µs."""
+
+
+@pytest.mark.parametrize(("fork", "fault"), OTHER_TIMES)
+@pytest.mark.parametrize("name", ["bfs", "hotspot", "pathfinder"])
+def test_other_times_lead_to_the_same_conclusion(
+    name: str, fork: int, fault: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the patched scheduler each thread has a core of its own, and 16 threads take much less time."""
+    monkeypatch.setattr(programs, "FORK", 1000 * fork)
+    monkeypatch.setattr(programs, "FAULT", 1000 * fault)
+    work = threads(pieces(*traces(name, "tiny")), 16, ROUNDS, 800)
+    before, after = (simulate(Machine(policy=policy), work) for policy in (Policy.CURRENT, Policy.PATCHED))
+    cores, of_their_own = ([*outcome.first_cores().values()] for outcome in (before, after))
+    assert len({*cores}) < len({*of_their_own}) == len(of_their_own)
+    assert before.time > 1.5 * after.time
 
 
 @pytest.mark.parametrize(("mhz", "page", "line"), [(200, 2560, 40), (800, 640, 10)])
