@@ -16,7 +16,22 @@ KINDS = "a", "ab", "abm"
 
 def claims() -> Iterator[Claim]:
     yield from speed()
+    yield from cycles()
     yield from cost()
+
+
+def cycles() -> Iterator[Claim]:
+    """Eight lanes, of which `evaluate fg_simt` has the cycles, too."""
+    for name in ("cmult", "conv", "sgemm", "bfs"):
+        row = TABLE_3[name]
+        yield f"| {name} | off | {{}} |", row["cycles"]
+        yield f"| {name} | abm | {{}} |", row["cycles"] / row["abm"]
+    conv = TABLE_3["conv"]
+    yield "`abm` is faster than `ab` ({} and {} cycles)", conv["cycles"] / conv["abm"], conv["cycles"] / conv["ab"]
+    for name, text in (("sgemm", "`abm` saves {} cycles there, and {} on the ideal memory"),
+                       ("rsort", "it saves {} there, but {} on the ideal memory")):
+        row = TABLE_3[name]
+        yield text, row["L1"] * (1 - 1 / row["abm, L1"]), row["cycles"] * (1 - 1 / row["abm"])
 
 
 def speed() -> Iterator[Claim]:
