@@ -121,6 +121,21 @@ def test_as_many_instructions_enter_as_there_are_collectors_and_tags() -> None:
     assert issue.stalls.now == [Stall.COLLECTOR] * 2
 
 
+@given(st.sampled_from([1, 2, 4]), st.integers(0, 255), st.integers(0, 2), st.integers(0, 2), st.integers(0, 9))
+def test_what_is_claimed_never_keeps_a_scheduler_waiting_in_its_turn(
+    ports: int, ready: int, collectors: int, tags: int, cycle: int
+) -> None:
+    """The first one issues whenever a warp may, and a collector and a tag are left; each is first in its turn."""
+    issue, _ = issue_of(ports)
+    for slot in range(8):
+        if not ready >> slot & 1:
+            issue.comes(slot, 2, Stall.WAR)
+    able = {slot for slot in (cycle % 4, cycle % 4 + 4) if ready >> slot & 1} if collectors and tags else set()
+    picked, _ = issue.select(cycle, tags, store((collectors,)))
+    assert able & {*picked[:1]} or not able
+    assert len(picked) <= min(ports, collectors, tags)
+
+
 def test_what_needs_no_collector_or_no_port_issues_beside() -> None:
     issue, decisions = issue_of(4)
     decisions.apart = 1 << 2 | 1 << 6
