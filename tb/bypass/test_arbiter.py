@@ -8,7 +8,7 @@ from random import Random
 import cocotb
 import pytest
 
-from warploom.arch.config import SmConfig
+from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.fields import index_bits
 from warploom.golden_model.coalescing.arbiter import Decision, Read
 from warploom.tb import pipes, runner, write_paths
@@ -62,17 +62,17 @@ YIELDED = "a read gives way to a write that waits"
 
 
 def masked_stimuli(matrix: Matrix) -> Iterator[Stimulus]:
-    """Random requests, narrow to wide."""
+    """Random requests, narrow to wide, or of widths such that any two of both sides fill a bank."""
     rng = source()
     activity = [busy(rng, 0.5) for _ in matrix.writers]
     for _ in range(CYCLES // 2):
-        widths = rng.choice((range(1, 2), range(1, 4), range(1, 5)))
+        right = rng.randrange(1, SUB_BANKS)
+        widths = rng.choice((coalescing.some_widths(rng), ((right,), (SUB_BANKS - right,))))
         wanted = targets(rng, matrix.banks, matrix.collectors)
-        reads = [Read(bank, rng.choice((RIGHT, LEFT)), collector, rng.choice(widths))
+        reads = [Read(bank, side := rng.choice((RIGHT, LEFT)), collector, rng.choice(widths[side]))
                  for collector, bank in enumerate(wanted) if bank is not None]
         for _ in range(rng.randint(1, 4)):
-            writes = [(rng.randrange(matrix.banks), rng.choice((RIGHT, LEFT)), rng.choice(widths)) if next(active)
-                      else None for active in activity]
+            writes = [coalescing.random_write(rng, matrix, widths) if next(active) else None for active in activity]
             waiting = rng.getrandbits(len(writes)) if matrix.yields and rng.random() < 0.5 else 0
             yield matrix.stimulus(writes, reads, rng.getrandbits(4), waiting)
 

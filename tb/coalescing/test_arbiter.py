@@ -99,7 +99,7 @@ def stimuli(matrix: Matrix) -> Iterator[Stimulus]:
         density, widths = rng.random(), some_widths(rng)
         reads = [Read(*cell, rng.choice(widths[cell[1]])) for cell in matrix.cells if rng.random() < density]
         for _ in range(rng.randint(1, 8)):
-            writes = [_write(rng, matrix, widths) if next(active) else None for active in activity]
+            writes = [random_write(rng, matrix, widths) if next(active) else None for active in activity]
             yield matrix.stimulus(writes, reads, rng.getrandbits(SUB_BANKS))
 
 
@@ -111,7 +111,8 @@ def some_widths(rng: Random) -> Sequence[Sequence[int]]:
     return rng.choice((*alike, ((right,), (SUB_BANKS + 1 - right,))))
 
 
-def _write(rng: Random, matrix: Matrix, widths: Sequence[Sequence[int]]) -> Write:
+def random_write(rng: Random, matrix: Matrix, widths: Sequence[Sequence[int]]) -> Write:
+    """A write of any bank and side; widths to choose from, for each side."""
     bank, side = rng.randrange(matrix.banks), rng.choice((RIGHT, LEFT))
     return bank, side, rng.choice(widths[side])
 
