@@ -52,6 +52,7 @@ def split(code: Program, **kind: bool) -> tuple[int, int]:
     ("r0 =; r1 =; @ r1 =; = r1; nop; nop; = r0; exit", (1, 1)),
     ("r0 =; @ r1 =; = r1; nop; nop; = r0; exit", (2, 0)),  # R1 may be undefined
     ("r0 =; r1 =; @bra L M; = r1; bra M; L:; nop; M:; = r0; exit", (2, 0)),
+    ("r2 =; = r2; nop; nop; = r0 r1; exit", (2, 1)),  # R0 and R1 are undefined, and still two registers
 ])
 def test_values_by_hand(text, expected):
     found = renamed(program(text))
@@ -78,6 +79,32 @@ def test_results_that_always_have_a_row(made):
     found = renamed(code, WIDE)
     assert (found.registers, found.unallocated) == (1, 1)
     assert {i.dst for i in found.instructions if i.op is Op.IADD} == {1}
+
+
+def test_only_the_low_half_of_a_result_of_64_bits_has_a_row_for_its_high_one():
+    """Not the result before, of the same pipe."""
+    wide = (Instruction(op=Op.LATCH), Instruction(op=Op.DADD, dst=1), Instruction(op=Op.HIGH, dst=RZ))
+    code = of(Instruction(op=Op.MUFU, dst=2), *wide, Instruction(op=Op.ST, src=(1, 2, RZ)), Instruction(op=Op.EXIT))
+    found = renamed(code, WIDE)
+    assert (found.registers, found.unallocated) == (1, 1)
+    assert {i.dst for i in found.instructions if i.op is Op.MUFU} == {1}
+
+
+def test_a_tree_of_neighbours_has_two_registers():
+    """Two values with two neighbours of their own each, and two values between them: each is a neighbour of the next
+    one. Those with the most neighbours may not come first."""
+    edges = [(0, 2), (2, 3), (3, 1), *((hub, leaf) for hub in (0, 1) for leaf in (4 + 2 * hub, 5 + 2 * hub))]
+    values = _Neighbours({value: {a + b - value for a, b in edges if value in (a, b)} for value in range(8)})
+    places = unallocated._colour(values, set(range(8)))
+    assert all(places[a] != places[b] for a, b in edges)
+    assert set(places.values()) == {0, 1}
+
+
+class _Neighbours(unallocated._Values):
+    """Values that have only neighbours."""
+
+    def __init__(self, near):
+        self.near = near
 
 
 def test_values_that_may_be_compact_have_a_row():

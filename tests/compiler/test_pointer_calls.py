@@ -10,7 +10,9 @@ from warploom import Gpu
 from warploom.arch.errors import ExecutionError, PtxError
 from warploom.arch.launch import Buffer, Launch, Scalar
 from warploom.arch.memory_map import FUNCTION_BYTES, FUNCTIONS_BASE
+from warploom.compiler import ptx
 from warploom.compiler.compile import compile_file, compile_ptx
+from warploom.compiler.pointer_calls import choose
 from warploom.golden_model.functional.executor import execute
 
 SOURCE = Path(__file__).parents[1] / "ptx" / "pointers.cu"
@@ -131,6 +133,30 @@ def test_a_guard(guard, lanes):
     body = (f"setp.lt.u32 p, %r0, 5; mov.u64 %rd1, three; {PROTOTYPE} .param .b32 a, b; st.param.b32 [a], %r0; "
             f"st.param.b32 [b], 98; {guard} call (b), %rd1, (a), P; ld.param.b32 %r1, [b];")
     check(FUNCTIONS + KERNEL.format(body), np.where(lanes, THREE, 98))
+
+
+@pytest.mark.parametrize("count", range(6))
+def test_a_choice_takes_as_many_comparisons_as_a_tree_is_deep(count):
+    """And one more with the function itself: the pointer may be anything between two, below, or above all."""
+    at, scratch = ptx.Instruction("call", (), (), None, 1, 1), ptx.Register("q")
+    cases = [(address, [ptx.Label(f"function {address}", 1)]) for address in range(16, 16 + 8 * count, 8)]
+    code = [*choose(at, ptx.Register("p"), cases, scratch, ptx.Instruction("other", (), (), None, 1, 1))]
+    labels = {one.name: place for place, one in enumerate(code) if isinstance(one, ptx.Label)}
+    for pointer in range(10, 24 + 8 * count):
+        place, compared, reached = 0, 0, []
+        while place < len(code):
+            match code[place]:
+                case ptx.Label(name):
+                    reached += [name] * name.startswith("function")
+                case ptx.Instruction(opcode="setp", modifiers=(how, "u64"), operands=(_, _, ptx.Immediate(_, address))):
+                    holds, compared = {"lt": pointer < address, "ne": pointer != address}[how], compared + 1
+                case ptx.Instruction(opcode="bra", operands=(ptx.Symbol(target),), guard=guard):
+                    place = labels[target] if guard is None or holds else place
+                case ptx.Instruction(opcode=name):
+                    reached.append(name)
+            place += 1
+        assert reached == [f"function {pointer}" if pointer in dict(cases) else "other"]
+        assert compared <= (count - 1).bit_length() + (count > 0)
 
 
 def test_a_call_in_a_loop_and_in_a_function_that_is_called_twice():

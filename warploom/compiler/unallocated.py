@@ -150,9 +150,7 @@ class _Values:
         code = []
         for pc, instruction in enumerate(self.code):
             read, written = self.read[pc], self.written[pc]
-            sources = tuple(places[read[register]] if slot != instruction.imm_slot and register in read else register
-                            for slot, register in enumerate(instruction.src))
-            a, b, c = sources
+            a, b, c = (places[read[register]] if register in read else register for register in instruction.src)
             destination = RZ if written is None else places[written]
             code.append(replace(instruction, dst=destination, src=(a, b, c)))
         return tuple(code)
