@@ -319,8 +319,11 @@ def test_errors(text, message):
     "ld.u64 f, [v+{1}];", "add.s64 w, v, {1}; ld.u64 f, [w];",
     "add.s64 w, v, -8; mov.b64 u, w; ld.global.u64 f, [u+{2}];",
 ])
-def test_functions_of_another_place_in_vtables_are_not_inlined(load):
-    """Of two virtual functions the first calls the second: no recursion, which 100 such functions would multiply."""
+@pytest.mark.parametrize("use", ["", "setp.ne.u64 p, table, 0;",
+                                 "setp.eq.u32 p, %r0, 0; selp.u64 table, table, other, p;"])
+def test_functions_of_another_place_in_vtables_are_not_inlined(use, load):
+    """Of two virtual functions the first calls the second: no recursion, which 100 such functions would multiply. The
+    address of the table may be compared and chosen."""
     slots = ", ".join(f"f{n}" for n in range(100))
     table = f".global .align 8 .u64 _ZTV1A[102] = {{0, 0, {slots}}};\n"
     function = """.func (.param .b32 r) f{0}(.param .b64 this, .param .b32 x) {{ .reg .b64 t, v, w, u, f; .reg .b32 a;
@@ -334,8 +337,9 @@ def test_functions_of_another_place_in_vtables_are_not_inlined(load):
 """
     functions = "".join(function.format(n, 8 * n + 8, 8 * n + 16) for n in range(4)) + "".join(
         last.replace("f99", f"f{n}") for n in range(4, 100))
-    body = """.local .align 8 .u64 object; .reg .b64 table; mov.u64 %rd3, _ZTV1A; cvta.global.u64 %rd4, %rd3;
-    add.u64 table, %rd4, 16; mov.u64 %rd2, object; cvta.local.u64 %rd2, %rd2; st.u64 [%rd2], table;
+    body = f""".local .align 8 .u64 object; .reg .b64 table, other; mov.u64 %rd3, _ZTV1A; cvta.global.u64 %rd4, %rd3;
+    add.u64 table, %rd4, 16; add.u64 other, %rd4, 16; {use}
+    mov.u64 %rd2, object; cvta.local.u64 %rd2, %rd2; st.u64 [%rd2], table;
     .param .b64 o; .param .b32 a; .param .b32 b; st.param.b64 [o], %rd2; st.param.b32 [a], %r0;
     call (b), f0, (o, a); ld.param.b32 %r1, [b];"""
     text = functions + table + KERNEL.format(body)
@@ -351,8 +355,9 @@ def test_addresses_in_a_vtable_that_are_not_known(change):
     """Where an object's address point comes out of a sum, a loop or a choice, all its functions may be reached."""
     table = ".global .align 8 .u64 _ZTV1A[4] = {0, 0, one, two};"
     body = f"""mov.u64 %rd3, _ZTV1A; add.u64 %rd4, %rd3, 24; mov.u64 %rd3, _ZTV1A; setp.eq.u32 p, %r0, %r0; {change}
-    .local .align 8 .u64 object; st.local.u64 [object], %rd3; ld.local.u64 %rd1, [object]; ld.u64 %rd2, [%rd1+8];
-    {PROTOTYPE} {called("call (b), %rd2, (a), P")}"""
+    .local .align 8 .u64 object; st.local.u64 [object], %rd3;
+    .reg .b64 v, f; ld.local.u64 v, [object]; ld.u64 f, [v+8];
+    {PROTOTYPE} {called("call (b), f, (a), P")}"""
     check(FUNCTIONS + table + KERNEL.format(body), ONE)
 
 
