@@ -123,6 +123,12 @@ def test_a_write_in_some_lanes_leaves_the_others():
     assert structure(trace_of(code, lanes=[FULL_MASK, HALF, HALF])).reads == counted(0, 1, 0)
 
 
+def test_a_read_has_what_the_register_held_then():
+    """R0 is the lane, and later a constant."""
+    use = Instruction(op=Op.IADD, dst=2, src=(0, 255, 255))
+    assert structure(trace_of([LANE, use, mov(0), use])).reads == counted(0, 1, 1)
+
+
 def test_predicates_must_agree():
     def able(bound: int) -> list[int]:
         return structure(trace_of([LANE, Instruction(op=Op.ISETP, pdst=1, src=(0, 255, 255), imm_slot=1, imm=bound,
@@ -159,6 +165,12 @@ def test_memory():
     assert (found.load_addresses, found.load_data) == (counted(0, 0, 1), counted(1, 0, 0))
     assert (found.store_addresses, found.store_data) == (counted(1, 1, 0), counted(0, 1, 1))
     assert found.reads == counted(1, 0, 3)
+
+
+def test_a_load_without_a_result_has_an_address_and_no_data():
+    trace = trace_of([LANE, Instruction(op=Op.LD, src=(0, 255, 255), space=Space.GLOBAL, access=Access.B32)])
+    found = structure(trace)
+    assert (sum(found.load_addresses), sum(found.load_data)) == (1, 0)
 
 
 # ------------------------------------------------------------------ configurations

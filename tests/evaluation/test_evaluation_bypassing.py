@@ -107,6 +107,7 @@ def test_all_executing_lanes_must_be_there() -> None:
     code = [move(0), read(0), read(0)]
     assert found(code, [HALF, HALF, 1]).bypassed[0] == 2
     assert found(code, [HALF, ~HALF & 0xFFFFFFFF, HALF]).bypassed[0] == 1  # the second one reads the rest
+    assert found([read(0), read(0)], [HALF, ~HALF & 0xFFFFFFFF]).bypassed[0] == 1  # the first one reads all
 
 
 def test_values_that_are_overwritten_in_the_window_are_not_written() -> None:

@@ -43,6 +43,16 @@ def test_reads_have_their_own_wires():
     assert counts(found([0xFF, 0x0F], read=True), "whole_off") == (128, 2 * (8 + 4))
 
 
+def test_a_read_moves_the_whole_register():
+    """Half of its lanes keep a value of two bytes, and the other half, which read it, get one of one byte."""
+    code = [Instruction(op=Op.MOV, dst=0, imm_slot=0, imm=0x101), Instruction(op=Op.MOV, dst=0, imm_slot=0, imm=0xFF),
+            Instruction(op=Op.ISETP, pdst=1, src=(0, 255, 255))]
+    counted = toggling(trace_of(code, lanes=[0xFFFFFFFF, 0xFFFF, 0xFFFF]))
+    written = 32 * 2 + 16 * (8 + 2)  # the second word is zero in lanes that do not execute, and has one byte
+    assert counted.toggled["whole_off"] == written + 16 * (8 + 2)
+    assert counted.moved["narrow_off"] == 32 * (16 + 8 + 16)
+
+
 def test_lanes_that_do_not_execute_move_nothing_with_gating():
     quarter = found([0xFF], lanes=0xFF)
     assert counts(quarter, "whole_active") == (8, 2)

@@ -1,7 +1,8 @@
 """The potential of instruction windows, counted in a kernel's trace ([BOW], Figs. 3 and 7), without timing.
 
 A window of W counts the instructions of a warp that enter the datapath. A register stays in it for W - 1 instructions
-after each one that names it. Storage is unlimited here, and instructions take effect one after the other.
+after each one that names it. A read that does not find all of its lanes there brings in the whole register. Storage is
+unlimited here, and instructions take effect one after the other.
 """
 
 from collections import Counter

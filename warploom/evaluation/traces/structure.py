@@ -23,8 +23,6 @@ LONG_LATENCY = frozenset(op for op in Op if Op.FADD <= op <= Op.CVT or Op.MUFU <
 """The source's operations of long latency (section 3.2): integer multiplication and division, floating-point arithmetic
 and conversion."""
 
-OF_MEMORY = frozenset({Op.LD, Op.ST, Op.ATOM, Op.RED})
-
 
 def _none() -> list[int]:
     return [0] * len(Tag)
@@ -122,7 +120,7 @@ class _Walk:
         found.memory += int(self._are(pc, lambda i: i.op in MEMORY_OPS).sum())
         _add(found.active, np.bitwise_count(self.lanes))
         left = np.where(self._are(pc, lambda i: i.op is Op.EXIT), lanes, 0)
-        gone = np.bitwise_or.accumulate(left) & ~left  # before the instruction
+        gone = np.bitwise_or.accumulate(left)  # an EXIT itself does not enter
         found.diverged += int((lanes != self.warp.live & ~gone)[self.enters].sum())
 
     def _tags(self, words: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -90,7 +90,7 @@ class Wires:
                 self._operand(registers[source], lanes, is_write=False)
             if row != NONE:
                 result = int.from_bytes(trace.results[row].tobytes(), "little")
-                self._operand(result & spread(lanes), lanes, is_write=True)
+                self._operand(result, lanes, is_write=True)
                 registers[code[pc].dst] = merge(registers[code[pc].dst], result, lanes)
 
     def _operand(self, word: int, lanes: int, *, is_write: bool) -> None:
