@@ -304,6 +304,9 @@ def test_storage():
     assert found["tags, read ports of a set"] == 3
     assert found["one copy and tags, of the register file"] == pytest.approx(100 * 49 / 1024)
     assert found["all copies and tags"] == pytest.approx(100 * 145 / 1024)
+    pairs = {need.what: need.ours for need in affine_overheads(NARROW.with_settings(["issue_per_warp=2"]))}
+    assert {what for what in found if found[what] != pairs[what]} == {"tags, read ports of a set"}
+    assert pairs["tags, read ports of a set"] == 6
 
 
 def test_the_affine_unit_is_synthesised_without_other_mechanisms(monkeypatch):

@@ -124,6 +124,8 @@ def test_storage_is_that_of_the_table():
     by_write = {need.what: need.ours
                 for need in coalescing_overheads(dataclasses.replace(COALESCING, alignment=Alignment.WRITE))}
     assert by_write["allocation table, mask buffer"] == 512
+    assert found["their read ports, by issue port"] == (4, 4)
+    assert overhead.read_ports(NARROW.with_settings(["issue_per_warp=2"])) == 8
     fermi = SmConfig.preset("fermi")  # four dispatch ports, four write paths
     assert (overhead.shifters(fermi), overhead.multiplexers(fermi)) == (12, 16)
     assert (overhead.operand_registers(fermi), overhead.dispatch_inputs(fermi)) == (12, 48)
