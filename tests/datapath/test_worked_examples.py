@@ -24,6 +24,7 @@ from warploom.golden_model.arbiter import Arbiter
 from warploom.golden_model.bank import Bank
 from warploom.golden_model.byte_order import from_sub_banks, sub_bank_mask, to_sub_banks
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter, Read
+from warploom.golden_model.coalescing.crossbar import SlicedCrossbar
 from warploom.golden_model.dual_bank import DualBank
 from warploom.golden_model.functional.executor import execute
 from warploom.golden_model.integer import evaluate
@@ -152,6 +153,24 @@ def test_000_section_3_6_2_6() -> None:
         decision = CoalescingArbiter(4, 4, Alignment.REG, PATHS).decide((None, None, None), [right, other])
         assert set(decision.reads) == ({right, other} if together else {right})
         assert (decision.bank_conflicts, decision.port_conflicts) == (0, 0 if together else 1)
+
+
+@pytest.mark.parametrize(("right", "left", "slices"), [
+    (Read(0, 0, 0, 1), Read(0, 1, 1, 2), {0: {0: 0}, 1: {2: 0, 3: 0}}),
+    (Read(0, 0, 0, 2), Read(1, 1, 0, 2), {0: {0: 0, 1: 0, 2: 1, 3: 1}}),
+    (Read(0, 0, 0, 1), Read(1, 1, 0, 2), {0: {0: 0, 2: 1, 3: 1}}),
+], ids=["one bank, two collectors", "two banks, one collector", "Fig. 3.19"])
+def test_000_fig_3_18b(right: Read, left: Read, slices: dict[int, dict[int, int]]) -> None:
+    """Section 3.6.2.6, and 3.6.2.7 with Fig. 3.19: the bank from which each slice of a collector comes. Masks are 0001
+    and 1100, 0011 and 1100, 0001 and 1100."""
+    decision = CoalescingArbiter(4, 4, Alignment.REG, PATHS).decide((None, None, None), [right, left])
+    assert set(decision.reads) == {right, left}
+    grants = [[sum(1 << read.collector for read in decision.reads if read.bank == bank and read.mask >> k & 1)
+               for bank in range(4)] for k in range(4)]
+    words = [int.from_bytes(bytes([bank + 1]) * (WARP_BITS // 8)) for bank in range(4)]
+    routed = [word.to_bytes(WARP_BITS // 8, "little")[::32] for word in SlicedCrossbar(4, 4).route(words, grants)]
+    found = {collector: {k: byte - 1 for k, byte in enumerate(word) if byte} for collector, word in enumerate(routed)}
+    assert {collector: banks for collector, banks in found.items() if banks} == slices
 
 
 @pytest.mark.parametrize(("values", "mask", "sign"), [
