@@ -1,7 +1,7 @@
 """Random results of units that the lanes' storage gets, and what its readers must see."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from warploom.rtl.fg_simt.issue_ports import SOURCES
@@ -17,14 +17,16 @@ POINTS = ("from the banks", "from a write port", "lanes from both", "other group
 
 
 class Result(NamedTuple):
-    """Values of the lanes of a row; those that do not execute mean nothing."""
+    """Values of the lanes of a row; those that do not execute mean nothing. A unit may have a result that it does not
+    write here: its row means nothing either."""
 
     row: Row
     execute: int
     values: tuple[int, ...]
+    is_written: bool = True
 
 
-Stage = list[Result | None]
+Stage = list[Result]
 """One for each unit."""
 
 
@@ -33,7 +35,7 @@ def initial(rng: random.Random, units: int, numbers: int, bits: int) -> Iterator
     rows = [(number, group) for number in range(numbers) for group in range(GROUPS)]
     for first in range(0, len(rows), units):
         some = [_result(rng, row, bits)._replace(execute=EVERY) for row in rows[first : first + units]]
-        yield [*some, *[None] * (units - len(some))]
+        yield [*some, *[some[0]._replace(is_written=False)] * (units - len(some))]
 
 
 def random_results(rng: random.Random, units: int, numbers: int, bits: int) -> Iterator[Stage]:
@@ -42,7 +44,7 @@ def random_results(rng: random.Random, units: int, numbers: int, bits: int) -> I
         named = rng.sample(range(numbers), rng.choice((1, 2, numbers)))
         for _ in range(rng.randrange(10, 60)):
             rows = [(rng.choice(named), group) for group in rng.sample(range(GROUPS), units)]
-            yield [_result(rng, row, bits) if rng.random() < 0.8 else None for row in rows]
+            yield [_result(rng, row, bits)._replace(is_written=rng.random() < 0.8) for row in rows]
 
 
 def stages(rng: random.Random, units: int, numbers: int, bits: int) -> Iterator[Stage]:
@@ -56,9 +58,9 @@ def _result(rng: random.Random, row: Row, bits: int) -> Result:
     return Result(row, execute, tuple(rng.getrandbits(bits) for _ in range(LANES)))
 
 
-def read_numbers(rng: random.Random, numbers: int, stage: Sequence[Result | None]) -> list[int]:
+def read_numbers(rng: random.Random, numbers: int, stage: Stage) -> list[int]:
     """Registers for a reader, mostly such as results have."""
-    named = [result.row[0] for result in stage if result] or [0]
+    named = [result.row[0] for result in stage]
     return [rng.choice((rng.choice(named), rng.choice(named), rng.randrange(numbers))) for _ in range(SOURCES)]
 
 
@@ -72,9 +74,9 @@ class Storage:
 
     def begin(self, writes: Stage) -> None:
         """A cycle, with what is written in it."""
-        self._writes = writes
-        self._coverage.hit("several writes", sum(write is not None for write in writes) > 1)
-        self._coverage.hit("no lane executes", any(write and not write.execute for write in writes))
+        self._writes = [write for write in writes if write.is_written]
+        self._coverage.hit("several writes", len(self._writes) > 1)
+        self._coverage.hit("no lane executes", any(not write.execute for write in self._writes))
 
     def read(self, row: Row) -> list[int] | None:
         """The newest values of a row, None if it was never written as a whole."""
@@ -83,14 +85,14 @@ class Storage:
         values, is_new = list(self._stored[row]), [False] * LANES
         for write in self._writes:
             for lane in range(LANES):
-                if write is not None and write.row == row and write.execute >> lane & 1:
+                if write.row == row and write.execute >> lane & 1:
                     values[lane], is_new[lane] = write.values[lane], True
         self._count(row, {*is_new})
         return values
 
     def end(self) -> None:
         """The end of the cycle: results are written."""
-        for write in filter(None, self._writes):
+        for write in self._writes:
             old = self._stored.get(write.row)
             if old is not None or write.execute == EVERY:
                 self._stored[write.row] = [new if write.execute >> lane & 1 else kept for lane, (new, kept) in
@@ -101,13 +103,14 @@ class Storage:
         hit("from the banks", False in is_new)
         hit("from a write port", True in is_new)
         hit("lanes from both", len(is_new) > 1)
-        hit("other group", any(write and write.row[0] == row[0] and write.row != row for write in self._writes))
+        hit("other group", any(write.row[0] == row[0] and write.row != row for write in self._writes))
 
 
 def fields(results: Stage, name: str, values: str, *, joined: bool) -> dict[str, Any]:
     """Results as fields of a port: `name` is what is written, `values` the field of its values."""
     return {str(unit): {
-        "group": result.row[1], name: {"valid": 1, "number": result.row[0]}, "execute": result.execute,
+        "group": result.row[1], name: {"valid": int(result.is_written), "number": result.row[0]},
+        "execute": result.execute,
         values: sum(bit << lane for lane, bit in enumerate(result.values)) if joined else
         {str(lane): word for lane, word in enumerate(result.values)}}
-        for unit, result in enumerate(results) if result is not None}
+        for unit, result in enumerate(results)}
