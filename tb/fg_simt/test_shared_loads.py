@@ -9,23 +9,32 @@ import pytest
 from warploom.arch.config import SmConfig
 from warploom.arch.fg_simt.sizes import SHARED_LOADS
 from warploom.golden_model.fg_simt.shared_loads import SharedLoads
+from warploom.rtl.fg_simt.shared_loads import NUMBER_BITS, PLACE_BITS
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 
 BENCH = "warploom.tb.fg_simt.test_shared_loads"
 CYCLES = 4000
-TAGS = (3 << 22, 3 << 22 | 1, 1 << 22)
-"""They differ in one bit."""
+SOME = 50
+"""Cycles in which words have the same tags."""
+
+PLACES, TAG_BITS = 8, NUMBER_BITS - PLACE_BITS
 
 POINTS = ("hit", "miss of another address", "one of two hits", "all words", "fill and invalidate", "filled anew")
 
 
 def stimuli() -> Iterator[Stimulus]:
-    """Words of few addresses; seldom all become invalid, sometimes with a word that is filled."""
+    """Words of few addresses, whose tags differ for some time in one bit, which may be any; seldom all become invalid,
+    sometimes with a word that is filled."""
     rng = source()
     for cycle in range(CYCLES):
         together = cycle % 1000 == 999
-        number, second, filled = (rng.choice(TAGS) * SHARED_LOADS + rng.randrange(SHARED_LOADS) for _ in range(3))
+        if cycle % SOME == 0:
+            tag, places = rng.getrandbits(TAG_BITS), rng.sample(range(SHARED_LOADS), PLACES)
+            tags = [tag, *(tag ^ 1 << bit for bit in rng.sample(range(TAG_BITS), 2))]
+        number, second, filled = (
+            rng.choice(tags) * SHARED_LOADS + rng.choice((rng.choice(places), rng.randrange(SHARED_LOADS)))
+            for _ in range(3))
         yield {"number": number, "second_number": second, "fill_number": filled,
                "fill": int(together or rng.random() < 0.5), "filled": rng.getrandbits(32),
                "invalidate": int(together or rng.random() < 0.001)}
