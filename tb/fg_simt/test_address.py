@@ -34,9 +34,9 @@ POINTS = (*(space.name for space in Space), "generic in a window", "high word is
 
 
 def window(rng: random.Random, space: Space) -> dict[str, int]:
-    """Base and size of a window; some are empty. Local memory has a power of two of bytes."""
+    """Any base, and the size of a window; some are empty. Local memory has a power of two of bytes."""
     size = 1 << rng.randrange(2, 20) if space is Space.LOCAL else rng.choice((0, 1, 3, 64, rng.getrandbits(16)))
-    return {"base": int(space) << 28 | rng.getrandbits(16) << 5, "size": size}
+    return {"base": rng.getrandbits(27) << 5, "size": size}
 
 
 def stimuli() -> Iterator[Stimulus]:
