@@ -217,7 +217,10 @@ def _add_checks(verbs: _Verbs) -> None:
     model.add_argument("--against", type=types.file, metavar="FILE",
                        help="time all runs on the golden model alone, and compare them with a record")
 
-    _verb(verbs, "bench", "measure the speed of the models and of the lockstep bench", "warploom bench --preset small")
+    bench = _verb(verbs, "bench", "measure the speed of the models and of the lockstep bench",
+                  "warploom bench --preset small\nwarploom bench --beside ../old")
+    bench.add_argument("--beside", type=types.folder, metavar="FOLDER",
+                       help="measure the cycle model of another checkout, too, in turn with this one")
 
 
 def _add_synth(verbs: _Verbs) -> None:

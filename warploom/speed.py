@@ -4,9 +4,12 @@ import gc
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 from warploom import compiled
 from warploom.arch.config import SmConfig
+from warploom.arch.errors import ToolError
+from warploom.origin import ROOT
 
 KERNELS = ("matmul", "bfs")
 
@@ -14,11 +17,14 @@ YOUNG = 500_000
 """As on the command line (`warploom.command`)."""
 
 
-def speed(config: SmConfig, *, as_compiled: bool) -> float:
-    """Issued instructions in a second of CPU time, of bundled kernels at default size. Needs a compiled model if
-    `as_compiled`."""
+def speed(config: SmConfig, *, as_compiled: bool = False, checkout: Path = ROOT) -> float:
+    """Issued instructions in a second of CPU time, of bundled kernels at default size, on the model of this checkout or
+    of another one. Needs a compiled model if `as_compiled`. Raises `ToolError`."""
     command = [sys.executable, "-m", "warploom.speed", *["compiled"] * as_compiled]
-    done = subprocess.run(command, input=config.to_toml(), check=True, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(command, cwd=checkout, input=config.to_toml(), check=False, capture_output=True, text=True)
+    if done.returncode:
+        reason = (done.stderr.splitlines() or ["no output"])[-1]
+        raise ToolError(f"{checkout}: the speed of its cycle model cannot be measured: {reason}")
     return float(done.stdout)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from warploom import compiled, report
 from warploom.arch.config import SmConfig
+from warploom.arch.errors import ToolError
 from warploom.arch.mechanisms import MECHANISMS, OFF
 from warploom.compiler.compile import compile_file, compile_ptx
 from warploom.compiler.prepare import prepared
@@ -33,6 +34,10 @@ LOCKSTEP = "pathfinder"
 ON = ("coalescing=on", "alignment=write", "gating=cross_lane", "affine=abm")
 """Settings of all mechanisms that go together."""
 
+PAIRS = 3
+"""Times that two models are measured in turn. The highest speed counts, as other work on the machine only slows down.
+"""
+
 LARGE = 10_000
 """Instructions of the kernels with which the compiler is measured."""
 
@@ -42,6 +47,8 @@ def main(options: argparse.Namespace) -> Body:
     config = configuration(options)
     config.check_hardware()
     need_simulator()
+    if options.beside is not None and not (options.beside / "warploom" / "speed.py").is_file():
+        raise ToolError(f"--beside {options.beside}: has no warploom/speed.py: name the folder of a checkout")
     rows = []
     for kernel in kernels():
         with report.working(f"measuring {kernel.name}"):
@@ -53,7 +60,7 @@ def main(options: argparse.Namespace) -> Body:
                  [(r["kernel"], r["compile_seconds"], r["thread_instructions"],
                    r["thread_instructions"] / r["functional_seconds"] / 1e6, r["warp_instructions"],
                    r["warp_instructions"] / r["cycle_model_seconds"] / 1e3, r["cycles"]) for r in rows])
-    models = _models(config)
+    models = _models(config, options.beside)
     shapes = [_compile(shape) for shape in SHAPES]
     report.table(f"Compiling {LARGE} PTX instructions of one shape", ("shape", "machine instructions", "CPU s"),
                  [tuple(shape.values()) for shape in shapes])
@@ -68,7 +75,7 @@ def main(options: argparse.Namespace) -> Body:
         "cycle model, thousand warp instructions/s": totals["warp_instructions_per_second"] / 1e3,
     })
     report.table(f"Cycle model of {config.name}, {' and '.join(KERNELS)}: thousand issued instructions per CPU second",
-                 ("mechanisms", "plain", "compiled"), [tuple(row.values()) for row in models])
+                 models[0], [row.values() for row in models])
     report.fields(f"Lockstep of {machine}, with {LOCKSTEP}: thousand cycles/s", {
         "bench": totals["lockstep_cycles_per_second"] / 1e3,
         "recording, then replay": totals["recorded_cycles_per_second"] / 1e3,
@@ -78,15 +85,24 @@ def main(options: argparse.Namespace) -> Body:
     return {"configuration": dataclasses.asdict(config), "kernels": rows, "models": models, "shapes": shapes, **totals}
 
 
-def _models(config: SmConfig) -> list[dict[str, Any]]:
-    """Speeds of the cycle model without and with all mechanisms, plain and, if it has been compiled, compiled."""
+def _models(config: SmConfig, other: Path | None) -> list[dict[str, Any]]:
+    """Speeds of the cycle model without and with all mechanisms, plain and, if it has been compiled, compiled; and that
+    of another checkout."""
     rows = []
     for name, settings in (("all off", OFF), ("all on", (*OFF, *ON))):
         machine = config.with_settings(list(settings))
         with report.working(f"measuring the cycle model, {name}"):
-            rows.append({"mechanisms": name, "plain": speed(machine, as_compiled=False) / 1e3,
-                         "compiled": speed(machine, as_compiled=True) / 1e3 if compiled.exists() else None})
+            row = {"mechanisms": name, "plain": speed(machine) / 1e3,
+                   "compiled": speed(machine, as_compiled=True) / 1e3 if compiled.exists() else None}
+            rows.append(row if other is None else row | _beside(machine, other))
     return rows
+
+
+def _beside(machine: SmConfig, other: Path) -> dict[str, float]:
+    """Speeds of the cycle model and of that of another checkout, measured in turn."""
+    measured = [(speed(machine), speed(machine, checkout=other)) for _ in range(PAIRS)]
+    ours, theirs = map(max, zip(*measured, strict=True))
+    return {"plain": ours / 1e3, "other": theirs / 1e3, "ratio": ours / theirs}
 
 
 def _lockstep(config: SmConfig, file: LaunchFile) -> dict[str, float]:
