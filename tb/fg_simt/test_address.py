@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from itertools import product
 
 import cocotb
 import numpy as np
@@ -28,6 +29,8 @@ FIELDS = {Space.SHARED: ("shared", "shared_bytes"), Space.LOCAL: ("local", "loca
 
 BYTES = (Access.U8, Access.U16, Access.B32)
 HIGH = (*HIGH_WORDS, *(window >> 32 for window in WINDOWS.values()))
+"""High words of the spaces."""
+
 POINTS = (*(space.name for space in Space), "generic in a window", "high word is wrong", "high word does not count",
           "last legal byte", "first byte behind", "window is too small", "write of constants", "misaligned",
           "offset wraps", "bus error before misalignment", "lane does not execute")
@@ -40,8 +43,12 @@ def window(rng: random.Random, space: Space) -> dict[str, int]:
 
 
 def stimuli() -> Iterator[Stimulus]:
-    """Accesses of all kinds, many of them at the ends of their windows."""
+    """Generic accesses whose high word differs from that of a space in a bit; then all kinds, many of them at the ends
+    of their windows."""
     rng = source()
+    for word, bit in product(HIGH, range(32)):
+        yield {"space": Space.GENERIC, "wide": 1, "windows": {NAMES[space]: {"size": 64} for space in WINDOWS},
+               "executing": 0xFF, "high": join([word ^ 1 << bit] * LANES, 32)}
     for _ in range(CYCLES):
         windows = {NAMES[space]: window(rng, space) for space in WINDOWS}
         log_size, offset = rng.randrange(3), rng.choice((0, 4, rng.getrandbits(32), 0xFFFFFFFC))
