@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from itertools import product
 
 import cocotb
 import pytest
@@ -16,6 +17,8 @@ from warploom.tb.fg_simt.eight_lanes import LANES
 
 BENCH = "warploom.tb.fg_simt.test_coalesce"
 CYCLES = 4000
+LINE_BITS = 27
+"""Of an address, those that say in which line it is."""
 
 POINTS = ("one address", "consecutive", "consecutive with holes", "one line in disorder", "equal in several lines",
           "consecutive over the end of a line", "consecutive but for a line", "alone")
@@ -23,7 +26,7 @@ POINTS = ("one address", "consecutive", "consecutive with holes", "one line in d
 
 def addresses(rng: random.Random, size: int) -> list[int]:
     """Addresses of the lanes, in forms that are rare at random, some of them with one that does not fit."""
-    line = LINE * rng.getrandbits(27)
+    line = LINE * rng.getrandbits(LINE_BITS)
     offset = size * rng.randrange(LINE // size)
     start = line + rng.choice((offset, 0, LINE - LANES * size))
     made = {
@@ -34,13 +37,19 @@ def addresses(rng: random.Random, size: int) -> list[int]:
         "anywhere": [size * rng.randrange((1 << 32) // size) for _ in range(LANES)],
     }[rng.choice(("equal", "consecutive", "rotated", "in a line", "anywhere"))]
     if rng.random() < 0.3:
-        made[rng.randrange(LANES)] ^= rng.choice((size, LINE << rng.randrange(27)))
+        made[rng.randrange(LANES)] ^= rng.choice((size, LINE << rng.randrange(LINE_BITS)))
     return [address % (1 << 32) for address in made]
 
 
 def stimuli() -> Iterator[Stimulus]:
-    """Rows of all sizes; often few lanes execute."""
+    """Rows in which the line of one lane differs in a bit, for every lane and bit; then random ones of all sizes, in
+    which often few lanes execute."""
     rng = source()
+    for lane, bit in product(range(LANES), range(LINE_BITS)):
+        line, own = LINE * rng.getrandbits(LINE_BITS), LINE << bit
+        for first in (line & ~own, line | own):
+            yield {"execute": 0xFF, "size": 0, "address": join(
+                [first ^ own * (other == lane) for other in range(LANES)], 32)}
     for _ in range(CYCLES):
         size = rng.randrange(3)
         execute = rng.choice((0xFF, 0xFF & rng.getrandbits(8) & rng.getrandbits(8), rng.getrandbits(8)))
