@@ -60,22 +60,27 @@ class DispatchBench:
         self._chosen: dict[int, int] = {}  # by port, the collectors that were chosen in the previous cycle
 
     def stimuli(self) -> Iterator[Stimulus]:
-        """Random instructions; credits come back late, and queues have any legal length."""
+        """Random instructions, for some time of one kind. Each becomes ready at its own time, or all of them at once.
+        Credits come back late, and queues have any legal length."""
         rng = source()
-        issues, wakes, credits = (busy(rng, chance) for chance in (0.8, 0.4, 0.3))
-        kinds = (Pipe.SP, Pipe.SP, Pipe.SP, Pipe.SFU, Pipe.MEM)
+        issues, credits = busy(rng, 0.8), busy(rng, 0.6)
+        wakes = [busy(rng, 0.2) for _ in self._held]
+        mixed = kinds = (Pipe.SP, Pipe.SP, Pipe.SP, Pipe.SFU, Pipe.MEM)
         for number in range(CYCLES):
-            for held in self._held:
-                if held is not None and next(wakes):
+            at_once = rng.random() < 0.05
+            for held, wakes_up in zip(self._held, wakes, strict=True):
+                if held is not None and (at_once or next(wakes_up)):
                     held.ready = True
             self._issue = None
+            if number % 50 == 0:
+                kinds = rng.choice((mixed, mixed, (Pipe.SFU,), (Pipe.MEM,)))
             kind = rng.choice(kinds)
             free = self._free(kind)
             if next(issues) and free:
                 pipe = rng.choice(self._config.numbers(kind))
                 timing = rng.choice(self._pipes[pipe].timing_classes)
                 warp = rng.randrange(self._config.warps)
-                self._issue = free[0], Held(number, pipe, timing, warp)
+                self._issue = rng.choice(free), Held(number, pipe, timing, warp)
             self._given = sum((bool(owed) and next(credits)) << pipe for pipe, owed in self._owed.items())
             if rng.random() < 0.3:
                 self._model.queued = [rng.randint(0, pipe.result_queue) for pipe in self._pipes]
@@ -267,7 +272,7 @@ def test_sets(pipes_at_port: str, seed: int) -> None:
 @pytest.mark.rtl
 @pytest.mark.parametrize("sharing", [Sharing.EVEN, Sharing.STATIC, Sharing.FAIR])
 def test_shared_pipes(sharing: Sharing, seed: int) -> None:
-    settings = ["collectors=8", *TIMINGS["few cycles"], *SHARED_PORT]
+    settings = ["collectors=8", *TIMINGS["few cycles"], *SHORT, *SHARED_PORT]
     shared = [f"{name}.sharing={sharing}" for name in ("sp", "sfu", "mem")]
     config = SmConfig.preset("small").with_settings([*settings, *shared])
     runner.run(runner.build(config, "Dispatcher"), "warploom.tb.test_dispatch", seed)
