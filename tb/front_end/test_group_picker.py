@@ -13,23 +13,28 @@ from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
 from warploom.tb.codec import join
 
-CYCLES = 3000
+CYCLES = 20_000
+SOME = 50
+"""Cycles in which warps join the same groups."""
 
 
 class Warps:
     """Warps that join, run, wait and leave at random: the inputs of both sides. Groups are few, so that they are
-    large, and their numbers differ in any bit."""
+    large, and the numbers of those that warps join for some time differ in one bit, which may be any."""
 
     def __init__(self, ports: Ports, coverage: Coverage) -> None:
         self._slots, self._rng, self._coverage = ports.config.scheduler_warps, source(), coverage
-        self._names = self._rng.sample(range(1 << GROUP_BITS), 3)
         self.model = ByGroup((1 << self._slots) - 1)
         self._runs: dict[int, bool] = {}  # by slot
+        self._group: dict[int, int] = {}
 
     def stimuli(self) -> Iterator[Stimulus]:
         """The inputs of each cycle. The model hears of the events at its end."""
-        for _ in range(CYCLES):
-            joins = {slot: self._rng.choice(self._names) for slot in range(self._slots)
+        for cycle in range(CYCLES):
+            if cycle % SOME == 0:
+                one = self._rng.getrandbits(GROUP_BITS)
+                names = [one, *(one ^ 1 << bit for bit in self._rng.sample(range(GROUP_BITS), 2))]
+            joins = {slot: self._rng.choice(names) for slot in range(self._slots)
                      if slot not in self._runs and self._rng.random() < 0.3}
             running = sum(runs << slot for slot, runs in self._runs.items())
             sparse = self._rng.getrandbits(self._slots) & self._rng.getrandbits(self._slots)
@@ -37,20 +42,26 @@ class Warps:
                 "joins": sum(1 << slot for slot in joins), "running": running,
                 "groups": join([joins.get(slot, self._rng.getrandbits(GROUP_BITS)) for slot in range(self._slots)],
                                GROUP_BITS),
-                "candidates": running & self._rng.choice((sparse, running)),
+                "candidates": running & self._rng.choice((sparse, self._rng.getrandbits(self._slots), running)),
             }
             self._events(joins)
 
     def _events(self, joins: dict[int, int]) -> None:
-        """The end of a cycle."""
-        for slot in [*self._runs]:
+        """The end of a cycle. Often all warps of a group begin to wait: if it is the current one, another follows. Now
+        and then those of all groups do."""
+        stops, chance = [*self._group.values()], self._rng.random()
+        wakes = 0 if chance < 0.02 else 0.5
+        if wakes and stops:
+            stops = [self._rng.choice(stops)] * (chance < 0.7)
+        for slot, runs in [*self._runs.items()]:
             chance = self._rng.random()
             if chance < 0.02:
                 del self._runs[slot]
                 self.model.left(slot)
-            elif chance < 0.3:
-                self._runs[slot] = not self._runs[slot]
-                self.model.waits(slot, not self._runs[slot])
+            elif chance < (0.2 if runs else wakes) or (runs and self._group[slot] in stops):
+                self._runs[slot] = not runs
+                self.model.waits(slot, runs)
+        self._group |= joins
         for slot, group in joins.items():
             self._runs[slot] = True
             self.model.joined(slot, group)
