@@ -122,8 +122,11 @@ def _shift(rng: random.Random, chosen: dict[str, int]) -> Slots:
         a = Compact((rng.getrandbits(32) << cut | rng.randrange(1 << min(cut, 8))) & MASK, a.stride)
     if rng.random() < 0.3:
         a = Compact(a.base, max(-LIMIT, min(LIMIT - 1, rng.choice((1, -1, 3)) << min(cut, STRIDE_BITS))))
-    if rng.random() < 0.2:  # the highest bit of a changes between two lanes, and all or all but that bit are lost
-        a, count = Compact((1 << 31) - a.stride * rng.randrange(1, LANES) & MASK, a.stride), rng.choice((31, 32, 33))
+    if rng.random() < 0.2:  # a carry changes a bit of a between two lanes; it is the lowest that is left, or is lost
+        bit = rng.choice((31, rng.randrange(32)))
+        base = (rng.getrandbits(32) << bit + 1) + (1 << bit) - a.stride * rng.randrange(1, LANES)
+        a, cut = Compact(base & MASK, a.stride), rng.choice((bit, bit + 1, bit + 2))
+        count = cut if chosen["right"] else max(32 - cut, 0)
     if rng.random() < 0.2:  # the lanes differ only in the bits that are lost, or in one more
         cut = rng.randrange(5, 13)
         count, stride = cut if chosen["right"] else 32 - cut, (1 << cut) // LANES
