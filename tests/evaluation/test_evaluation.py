@@ -151,6 +151,8 @@ def test_an_average_is_one_of_percentages():
     document = measured.to_json()["series"]["reg"]
     assert document == {"kernels": {"a": 10.0, "b": 20.0, "c": 60.0}, "average": 30.0, "averages": {"average": 30.0},
                         "published": "31.8", "settings": ["x"]}
+    grouped = figure.measure(runs, {"two": ["a", "b"], "one": ["c"]})
+    assert grouped.averages("reg") == {"two": 15, "one": 60} and grouped.average("reg") == 15
 
 
 def test_configurations_are_the_twelve_of_the_experiment():
