@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from support.committed import record
+from support.committed import column, record
 
 from claims import Claim
 
@@ -15,6 +15,9 @@ def claims() -> Iterator[Claim]:
     yield "| dispatcher | 1 | {} |", without("affine", "dispatcher")
     yield "| ... with coalescing | 1 | {} |", record(
         "hardware_units", "coalescing_units", unit="coalescing_arbiter")["after"]["logic_um2"]
+    area = column("hardware_areas", "areas", "um2", "key")
+    yield "A word costs {} in the baseline's collector and {} here", *(
+        area[f"collector_word.{kind}"] for kind in ("slots", "window"))
 
 
 def without(mechanism: str, unit: str) -> float:
