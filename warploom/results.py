@@ -2,6 +2,7 @@
 
 `python -m warploom.results [NAME ...]` makes them, all or those with these names, and records the simulations behind
 energies. With `--recorded` it makes those that have records from these, without simulating: other prices need no more.
+The result `quoted` is a table of its own (`warploom.quoted`).
 """
 
 import argparse
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from warploom import quoted
 from warploom.arch.errors import nearest
 from warploom.cli import main as command
 from warploom.evaluation.pages import RESULTS
@@ -105,15 +107,20 @@ def commit(name: str, folder: Path) -> None:
 def main(given: Sequence[str]) -> int:
     """Make results. Returns the exit status of the first command that fails, else 0."""
     parser = argparse.ArgumentParser(prog="python -m warploom.results", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(COMMITTED))
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join([*COMMITTED, quoted.QUOTED]))
     parser.add_argument("--recorded", action="store_true", help="those that have recorded simulations, from these")
     options = parser.parse_args(given)
     known = [name for name in COMMITTED if not options.recorded or (RESULTS / f"{name}{RECORD}").exists()]
+    if not options.recorded:
+        known.append(quoted.QUOTED)
     for name in options.names:
         if name not in known:
             parser.error(f"{name}: no such result{nearest(name, known)}")
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name in options.names or known:
+        if name == quoted.QUOTED:
+            quoted.make()
+            continue
         if status := command(arguments(name, FOLDER, recorded=options.recorded)):
             return status
         commit(name, FOLDER)

@@ -8,6 +8,7 @@ from support.committed import ends, kernels, mean, printed, programs, record, st
 from claims import Claim, Within
 from warploom.evaluation.pages import document
 from warploom.evaluation.register_file_energy import register_file_saved
+from warploom.quoted import found
 
 PAGE = "docs/evaluation.md"
 
@@ -18,6 +19,9 @@ def claims() -> Iterator[Claim]:
     yield from definitions()
     yield from pressure()
     yield from bound()
+    yield from on_narrow()
+    yield from few_banks()
+    yield from names_and_addresses()
     yield from operands()
     yield from layouts()
     yield from alignment()
@@ -68,6 +72,60 @@ def bound() -> Iterator[Claim]:
     yield "The dissertation saves {} % and gains {} %", printed("Fig. 3.21", "reg"), printed("Fig. 3.31", "reg")
 
 
+def on_narrow() -> Iterator[Claim]:
+    yield "has {} requests for each bank and cycle", fmean(requests(NARROW, WID, 4).values())
+    saved, gained = saved_and_gained(NARROW, WID)
+    yield "there `reg` saves {} % of the accesses with `wid`, and gains {} % of IPC", saved, gained
+    others = saved_and_gained(NARROW, WID, " --heap-base 0x80000000")  # without coalescing values matter to nothing
+    yield ("on `narrow` {} % instead of {} % of the accesses are saved (`wid`), and {} instead of {} % of IPC gained",
+           others[0], saved, others[1], gained)
+    moved = f"{WID} --set coalescing=on --heap-base 0x80000000"
+    yield "we find {} % and {} %", *(fmean(full_width(kind, moved).values()) for kind in ("source", "destination"))
+
+
+def few_banks() -> Iterator[Claim]:
+    """The size of the register file is unchanged."""
+    two = "--set banks=2 --set rows=512 --set collectors=16"
+    yield ("with {} requests a cycle and bank, save {} % of the accesses with `wid`",
+           fmean(requests(PRESSED, WID, 4).values()), saved_and_gained(PRESSED, WID)[0])
+    pressed = [saved_and_gained(PRESSED, f"{layout}{two}")[0] for layout in (f"{WID} ", "")]
+    yield ("and {} requests, save {} %, and {} % with `wshift`", fmean(requests(PRESSED, f"{WID} {two}", 2).values()),
+           *pressed)
+    yield "as ours do under pressure ({} and {} % with 2 banks and 16 collectors)", *pressed
+
+
+WID, NARROW, PRESSED = "--set layout=wid", "coalescing on narrow", "coalescing under pressure"
+
+
+def requests(question: str, variant: str, banks: int) -> dict[str, float]:
+    """For each bank and cycle, without coalescing."""
+    cycles = found(question, variant, "timing.cycles")
+    return {name: count / cycles[name] / banks
+            for name, count in found(question, variant, "timing.bank_requests").items()}
+
+
+def saved_and_gained(question: str, variant: str, more: str = "") -> tuple[float, float]:
+    """Accesses that coalescing saves, and IPC that it gains, in percent: means over the workloads."""
+    off, on = variant, f"{variant} --set coalescing=on{more}"
+    (accesses, fewer), (slow, fast) = ([found(question, each, count) for each in (off, on)]
+                                       for count in ("timing.bank_accesses", "timing.ipc"))
+    return (fmean(100 * (1 - fewer[name] / accesses[name]) for name in accesses),
+            fmean(100 * (fast[name] / slow[name] - 1) for name in slow))
+
+
+def full_width(kind: str, variant: str) -> dict[str, float]:
+    """Operands of four bytes, in percent."""
+    counts = [found("widths of registers", variant, f"timing.{kind}_widths.{size}") for size in range(4)]
+    return {name: 100 * of / sum(each[name] for each in counts) for name, of in counts[3].items()}
+
+
+def names_and_addresses() -> Iterator[Claim]:
+    asked = "registers and addresses"
+    virtual = found(asked, "--set rows=1024 --virtual-registers", "kernel.registers")
+    yield "a kernel names {} to {} registers instead of {} to {}", *ends(virtual), *ends(
+        found(asked, "", "kernel.registers"))
+
+
 def operands() -> Iterator[Claim]:
     counts = [FERMI.each("Fig. 3.5", key) for key in ("1 source", "2 sources", "3 sources")]
     yield ("{} % of the instructions with register operands have one, {} % two, {} % three", *map(mean, counts))
@@ -111,8 +169,6 @@ def alignment() -> Iterator[Claim]:
            "({} against {} %)", write["pathfinder"], reg["pathfinder"], write["histogram"], reg["histogram"],
            reg["matmul"], write["matmul"])
     yield "loses most against `ideal` for pathfinder ({} and {} %)", reg["pathfinder"], ideal["pathfinder"]
-    four = [reg[name] for name in ("bfs", "hotspot", "matmul", "pathfinder")]
-    yield "| as it is | {} | {} | {} | {} | {} |", *four, sum(four) / 4
 
 
 def corf() -> Iterator[Claim]:
@@ -173,7 +229,10 @@ def energy() -> Iterator[Claim]:
 def cost() -> Iterator[Claim]:
     units = {entry["unit"]: entry for entry in document("hardware_units")["coalescing_units"]}
     added = {name: entry["added_um2"] for name, entry in units.items()}
-    yield "The mask buffer is two thirds of it", Within(0.62, added["mask_buffer"] / sum(added.values()), 0.7)
+    off, on = (record("hardware", "units", unit="datapath")[which]["logic_um2"] for which in ("before", "after"))
+    yield "takes {} µm² without and {} with coalescing, {} % more", off, on, 100 * (on / off - 1)
+    yield "The mask buffer is two thirds of what the units of `narrow` add", Within(
+        0.62, added["mask_buffer"] / sum(added.values()), 0.7)
     arbiter = units["coalescing_arbiter"]
     yield "The arbiter takes {} times as long", arbiter["delay_ratio"]
     yield "at seven times its size", Within(6.5, arbiter["area_ratio"], 7.5)

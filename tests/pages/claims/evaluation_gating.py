@@ -3,11 +3,14 @@
 from collections.abc import Iterator
 from statistics import fmean
 
-from support.committed import column, ends, kernels, mean, printed
+from support.committed import column, ends, kernels, mean, printed, record, statistics
 
 from claims import Claim, Within
+from warploom.evaluation.energy.assumptions import FIGURES
+from warploom.evaluation.hardware.areas import LAST_STAGE_BITS
 from warploom.evaluation.pages import document
 from warploom.evaluation.register_file_energy import register_file_saved
+from warploom.quoted import found as quoted
 
 PAGE = "docs/evaluation_gating.md"
 
@@ -18,6 +21,7 @@ SHARES = "inactive", "in-lane zeros", "cross-lane zeros"
 def claims() -> Iterator[Claim]:
     yield from areas()
     yield from accesses()
+    yield from addresses()
     yield from lanes()
     yield from with_coalescing()
     yield from energy()
@@ -32,6 +36,15 @@ def areas() -> Iterator[Claim]:
     copy = next(row["ours"] for row in document("gating")["overheads"]["bytes_cross_lane"]
                 if row["what"] == "zero buffer, one copy, of the register file")
     yield "together {} % of the register file's bits", 4 * copy
+    lanes = record("hardware_units", "gating_units", unit="lane")
+    before, after = (lanes[which]["logic_um2"] for which in ("before", "after"))
+    last_stage = LAST_STAGE_BITS * FIGURES["flip_flop"]["area_um2"]
+    holding = after - area["lane.bypass"] + last_stage - before
+    yield "are multiplexers that hold registers, {} µm² for each lane", holding
+    yield "More than half of the lanes' additional area", Within(0.5, holding / (after - before), 0.7)
+    yield "hold our registers ({} % of a lane)", 100 * holding / before
+    whole = record("hardware", "gating_units", unit="datapath")
+    yield "takes {} µm² with gating, {} without", whole["after"]["logic_um2"], whole["before"]["logic_um2"]
 
 
 def accesses() -> Iterator[Claim]:
@@ -58,6 +71,15 @@ def accesses() -> Iterator[Claim]:
            printed("Fig. 4.1b", "32 bits"))
     more = KERNELS.each("Fig. 4.7", "cross-lane zeros")
     yield ("In bfs `cross_lane` adds {} points to `in_lane`, elsewhere {} to {}", more.pop("bfs"), *ends(more))
+
+
+def addresses() -> Iterator[Claim]:
+    """With the heap where GPGPU-Sim 3 has it, against no gating, to which values make no difference."""
+    plain = {name: statistics("gating", name, name="maxwell", gating="off") for name in KERNELS.workloads}
+    yield "`in_lane` saves {} % of the reads and {} % of the writes", *(
+        fmean(100 * (1 - count / plain[name][columns]) for name, count in quoted(
+            "zeros of addresses", "--set gating=in_lane", f"timing.{columns}").items())
+        for columns in ("column_reads", "column_writes"))
 
 
 def lanes() -> Iterator[Claim]:
@@ -103,6 +125,8 @@ def energy() -> Iterator[Claim]:
     yield "in every cycle, {} % would be saved", KERNELS.assuming(
         register_file_saved, "bytes_off", "bytes_cross_lane", ungated_clock=1)
     parts = "zero buffer", "detector and switches", "fields"
+    yield "which already takes {} % of the register file's energy", KERNELS.mean(
+        "Section 4.5, register file", "zero buffer")
     yield "zero buffer {} %, detectors and switches {} %, fields {} % of the register file", *KERNELS.means(
         "Section 4.5, register file", *parts)
     yield "and {} % are overhead", KERNELS.mean("Section 4.5, register file", "all")

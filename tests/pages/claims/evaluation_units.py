@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from support.committed import Group, ends
 
 from claims import Claim
+from warploom.quoted import found
 
 PAGE = "docs/evaluation_units.md"
 
@@ -25,6 +26,7 @@ def claims() -> Iterator[Claim]:
     yield "The largest gain is {} %", max(even[MANY].values())
     yield "With a fast memory *even* loses {} % in `matmul`", -even[FAST]["matmul"]
     yield "In `bitonic_sort` it loses {} %", -even[FAST]["bitonic_sort"]
+    yield from causes()
     yield from issuing()
     late = "Fig. 4.11, why", "fair, as late as even"
     yield ("*Even* loses {} % there; *fair* with the latencies of *even* already loses {} %",
@@ -35,6 +37,25 @@ def claims() -> Iterator[Claim]:
     yield "gains much by more lanes, {} % in all", of_32["inline_math"]
     yield "change by {} and {} %", of_32["transpose"], of_32["vector_add"]
     yield "`matmul` loses {} % with", -DEFAULT.each(LANES, "8")["matmul"]
+
+
+def causes() -> Iterator[Claim]:
+    yield "if the unit of loads and stores alone is *static*, *even* loses {} %", -over_static(
+        "matmul", "--set lsu.sharing=static")
+    yield "it gains {} % over *static*. In", over_static("matmul", "--set mem_collectors=16")
+    yield "it is {} % behind *static* with 32", -over_static("bitonic_sort", "--set collectors=64")
+    yield "all instructions share 64 it gains {} %", over_static(
+        "bitonic_sort", "--set collectors=64 --set sfu_collectors=0 --set mem_collectors=0")
+
+
+def over_static(workload: str, variant: str) -> float:
+    """What a variant gains over static sharing, with a fast memory, percent."""
+    static, cycles = (found(f"shared units, fast memory, {workload}", each, "timing.cycles")[workload]
+                      for each in (STATIC, variant))
+    return 100 * (static / cycles - 1)
+
+
+STATIC = " ".join(f"--set {unit}.sharing=static" for unit in ("spa", "spb", "imu", "dpu0", "dpu1", "sfu", "lsu"))
 
 
 def issuing() -> Iterator[Claim]:
