@@ -1,12 +1,13 @@
 """The speed of the cycle model, plain or compiled, measured in a process of its own."""
 
 import gc
+import os
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-from warploom import compiled
+from warploom import compiled, store
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ToolError
 from warploom.origin import ROOT
@@ -21,11 +22,16 @@ def speed(config: SmConfig, *, as_compiled: bool = False, checkout: Path = ROOT)
     """Issued instructions in a second of CPU time, of bundled kernels at default size, on the model of this checkout or
     of another one. Needs a compiled model if `as_compiled`. Raises `ToolError`."""
     command = [sys.executable, "-m", "warploom.speed", *["compiled"] * as_compiled]
-    done = subprocess.run(command, cwd=checkout, input=config.to_toml(), check=False, capture_output=True, text=True)
-    if done.returncode:
-        reason = (done.stderr.splitlines() or ["no output"])[-1]
-        raise ToolError(f"{checkout}: the speed of its cycle model cannot be measured: {reason}")
-    return float(done.stdout)
+    # The same cache as here, and modules of the folder before all others.
+    environment = os.environ | {"WARPLOOM_CACHE": str(store.place()), "PYTHONSAFEPATH": ""}
+    done = subprocess.run(command, cwd=checkout, env=environment, input=config.to_toml(), check=False,
+                          capture_output=True, text=True, errors="replace")
+    try:
+        done.check_returncode()
+        return float(done.stdout)
+    except (subprocess.CalledProcessError, ValueError) as error:
+        reason = (done.stderr.strip().splitlines() or [error])[-1]
+        raise ToolError(f"{checkout}: the speed of its cycle model cannot be measured: {reason}") from error
 
 
 def _measure(config: SmConfig) -> float:

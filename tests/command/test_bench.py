@@ -31,10 +31,26 @@ def test_the_model_of_another_checkout_is_measured_with_the_same_machine(checkou
     assert speed(FERMI, checkout=other) == len(FERMI.to_toml())
 
 
-def test_another_checkout_that_fails(checkout: Callable[[str], Path]) -> None:
-    other = checkout("raise ValueError('no field schedulers')")
-    with pytest.raises(ToolError, match=r"its cycle model cannot be measured: ValueError: no field schedulers$"):
-        speed(FERMI, checkout=other)
+def test_another_checkout_has_the_same_cache_and_its_own_modules(
+    checkout: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Also with a relative path, and where Python does not look for modules in the current folder."""
+    other, cache = checkout("import os; print(len(os.environ['WARPLOOM_CACHE']))"), tmp_path.parent / "cache"
+    monkeypatch.chdir(cache.parent)
+    monkeypatch.setenv("WARPLOOM_CACHE", "cache")
+    monkeypatch.setenv("PYTHONSAFEPATH", "1")
+    assert speed(FERMI, checkout=Path(other.name)) == len(str(cache))
+
+
+@pytest.mark.parametrize(("program", "reason"), [
+    ("raise ValueError('no field schedulers')", "ValueError: no field schedulers"),
+    ("print('12.5, fast')", "could not convert string to float: '12.5, fast.*"),
+    ("import sys; sys.stdout.buffer.write(bytes([255]))", "could not convert string to float: .*"),
+    ("raise SystemExit(3)", ".* returned non-zero exit status 3."),
+])
+def test_another_checkout_that_fails(checkout: Callable[[str], Path], program: str, reason: str) -> None:
+    with pytest.raises(ToolError, match=f"its cycle model cannot be measured: {reason}$"):
+        speed(FERMI, checkout=checkout(program))
 
 
 def test_two_models_are_measured_in_turn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

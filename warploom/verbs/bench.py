@@ -86,15 +86,15 @@ def main(options: argparse.Namespace) -> Body:
 
 
 def _models(config: SmConfig, other: Path | None) -> list[dict[str, Any]]:
-    """Speeds of the cycle model without and with all mechanisms, plain and, if it has been compiled, compiled; and that
-    of another checkout."""
+    """Speeds of the cycle model without and with all mechanisms: plain, beside that of another checkout if there is one,
+    and, if it has been compiled, compiled."""
     rows = []
     for name, settings in (("all off", OFF), ("all on", (*OFF, *ON))):
         machine = config.with_settings(list(settings))
         with report.working(f"measuring the cycle model, {name}"):
-            row = {"mechanisms": name, "plain": speed(machine) / 1e3,
-                   "compiled": speed(machine, as_compiled=True) / 1e3 if compiled.exists() else None}
-            rows.append(row if other is None else row | _beside(machine, other))
+            plain = {"plain": speed(machine) / 1e3} if other is None else _beside(machine, other)
+            rows.append({"mechanisms": name, **plain,
+                         "compiled": speed(machine, as_compiled=True) / 1e3 if compiled.exists() else None})
     return rows
 
 
