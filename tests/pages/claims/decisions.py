@@ -87,6 +87,9 @@ def separable() -> Iterator[Claim]:
     price = lost(*(found("the separable allocator", f"--preset maxwell{arbiter}")
                    for arbiter in ("", " --set read_arbiter=separable")))
     yield "On `maxwell` the two have nearly the same IPC", Within(-1, price, 1)
+    slow, fast = (geometric_mean(found("the separable allocator", f"--preset gtx480{arbiter}").values()) / path
+                  for arbiter, path in (("", 1503), (" --set read_arbiter=separable", 889)))  # of docs/synthesis.md
+    yield "`gtx480` executes two thirds more instructions", Within(1.6, fast / slow, 1.72)
 
 
 def pairs() -> Iterator[Claim]:
