@@ -127,6 +127,8 @@ def test_every_figure_measures_every_run_of_the_experiment():
     found = {figure.name: figure.measure(runs) for figure in coalescing.figures() if "energy" not in figure.title}
     assert found["fig_3_21"].values["ideal"] == {"k": pytest.approx(20)}
     assert found["fig_3_26"].average("baseline") == pytest.approx(50)
+    assert found["fig_3_4a"].average("unused") == pytest.approx(50)
+    assert found["fig_3_4b"].average("unused") == pytest.approx(100 - 100 * 100 / 240)  # bytes of sources in 60 writes
     assert found["fig_3_26"].average("reg adds") == pytest.approx(12.5)
     assert found["fig_3_26"].average("ideal adds") == pytest.approx(0)
     assert found["fig_3_30"].average("read-write") == pytest.approx(30)

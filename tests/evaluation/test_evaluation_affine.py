@@ -256,6 +256,13 @@ def test_table_1():
         "affine": 24, "suppressed": 25, "refused": 20, "expansions": 5}
 
 
+def test_each_number_of_executing_lanes_is_in_a_class():
+    one_each = Structure(active=[0, *[1] * 32])
+    found = averages(measured("Fig. 2", {BASELINE: replace(BEFORE, structure=one_each)}, "threads"))
+    assert {key: 32 * value / 100 for key, value in found.items()} == {
+        "1 to 8": 8, "9 to 16": 8, "17 to 24": 8, "25 to 31": 7, "32": 1}
+
+
 def test_structure_makes_bars():
     off = {BASELINE: replace(BEFORE, structure=FOUND)}
     assert averages(measured("Fig. 2", off, "load addresses")) == {"uniform": 25, "strided": 62.5, "indexed": 12.5}
