@@ -65,7 +65,8 @@ class DispatchBench:
         rng = source()
         issues, credits = busy(rng, 0.8), busy(rng, 0.6)
         wakes = [busy(rng, 0.2) for _ in self._held]
-        mixed = kinds = (Pipe.SP, Pipe.SP, Pipe.SP, Pipe.SFU, Pipe.MEM)
+        mixed: tuple[Pipe, ...] = (Pipe.SP, Pipe.SP, Pipe.SP, Pipe.SFU, Pipe.MEM)
+        kinds = mixed
         for number in range(CYCLES):
             at_once = rng.random() < 0.05
             for held, wakes_up in zip(self._held, wakes, strict=True):

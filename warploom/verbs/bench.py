@@ -86,8 +86,8 @@ def main(options: argparse.Namespace) -> Body:
 
 
 def _models(config: SmConfig, other: Path | None) -> list[dict[str, Any]]:
-    """Speeds of the cycle model without and with all mechanisms: plain, beside that of another checkout if there is one,
-    and, if it has been compiled, compiled."""
+    """Speeds of the cycle model without and with all mechanisms: plain, beside another checkout's if there is one, and,
+    if it has been compiled, compiled."""
     rows = []
     for name, settings in (("all off", OFF), ("all on", (*OFF, *ON))):
         machine = config.with_settings(list(settings))
