@@ -49,3 +49,8 @@ class Theorem(wiring.Component):
 @pytest.mark.parametrize(("width", "wrong", "is_true"), [(4, 0, True), (6, 0, True), (6, 1, False)])
 def test_every_division_and_root_of_a_small_width(tmp_path: Path, width: int, wrong: int, is_true: bool) -> None:
     assert holds(Theorem(width, wrong), tmp_path, steps=width + 2) is is_true
+
+
+def test_an_induction_over_too_few_cycles_is_no_counterexample(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="maximum number of time steps"):
+        holds(Theorem(4, wrong=1), tmp_path, steps=1)
