@@ -14,14 +14,11 @@ from warploom.results import COMMITTED, RESULTS
 
 SHORT = {"haws_tiny": "dct", "tfet_sms": "nearest_neighbour", "units_tiny": "inline_math"}
 LONG = {
-    "characterisation": "vector_add", "locality": "conv_2d", "locality_type_3": "scan", "sampling": "vector_add",
-    "silicon": "inline_math", "tfet_bounds": "backprop", "tfet_sms_15": "nearest_neighbour", "units": "inline_math",
-    "workloads": "rgb2cmyk",
+    "characterisation": "vector_add", "haws": "dct", "locality": "conv_2d", "locality_type_3": "scan",
+    "sampling": "vector_add", "silicon": "inline_math", "tfet_bounds": "backprop", "tfet_sms_15": "nearest_neighbour",
+    "units": "inline_math", "workloads": "rgb2cmyk",
 }
 """By result, a workload that takes little time."""
-
-STALE = pytest.param("haws", "dct", marks=(pytest.mark.long, pytest.mark.xfail(
-    strict=True, reason="made before the run of a GPU ended with its last answer: a hundredth of a point in dct")))
 
 
 def told(document: dict[str, Any], workload: str) -> dict[str, Any]:
@@ -40,7 +37,7 @@ def rounded(number: str) -> float:
 
 
 @pytest.mark.parametrize(("name", "workload"), [
-    *SHORT.items(), *(pytest.param(*item, marks=pytest.mark.long) for item in LONG.items()), STALE])
+    *SHORT.items(), *(pytest.param(*item, marks=pytest.mark.long) for item in LONG.items())])
 def test_a_workload_again(name: str, workload: str, tmp_path: Path) -> None:
     made = tmp_path / "made.json"
     options = [*COMMITTED[name].options.split(), "--workloads", workload, "--json", str(made), "--out", str(tmp_path)]
