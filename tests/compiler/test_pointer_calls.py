@@ -381,6 +381,23 @@ def test_address_points_and_distances(store, load):
     check(text + KERNEL.format(body), THREE)
 
 
+def test_an_object_that_is_initialised_has_an_address_point():
+    text = FUNCTIONS + """.global .align 16 .u64 _ZTV1A[4] = {0, 0, one, three}; .global .u64 object = _ZTV1A+16;
+    """
+    body = f"""{PROTOTYPE} .reg .b64 v, f; ld.global.u64 v, [object]; ld.u64 f, [v+8];
+    {called("call (b), f, (a), P")}"""
+    check(text + KERNEL.format(body), THREE)
+
+
+def test_an_address_with_two_writers_has_no_distance():
+    """Lanes below 9 take the second function, the others the first one."""
+    text = FUNCTIONS + """.global .align 16 .u64 _ZTV1A[4] = {0, 0, one, three}; .global .u64 object = _ZTV1A+16;
+    """
+    body = f"""{PROTOTYPE} .reg .b64 t, v, f; setp.lt.u32 p, %r0, 9; ld.global.u64 t, [object]; mov.u64 v, t;
+    @p add.u64 v, t, 8; ld.u64 f, [v]; {called("call (b), f, (a), P")}"""
+    check(text + KERNEL.format(body), np.where(LANES < 9, THREE, ONE))
+
+
 def test_a_parameter_in_a_register_has_two_writers():
     """The call, and what the function does."""
     text = f"""{FUNCTIONS} .global .u64 _ZTV1A[4] = {{0, 0, one, three}};
