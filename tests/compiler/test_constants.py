@@ -45,6 +45,12 @@ def test_integers_in_an_initialiser():
     assert dict(zip(texts, found, strict=True)) == {text: value % (1 << 64) for text, value in INTEGERS}
 
 
+def test_a_shift_has_the_type_of_what_it_shifts():
+    """By the rules of the PTX ISA: a comparison tells."""
+    (variable,) = parse(".global .u64 x[3] = {(-8 >> 1U) < 0, (8U >> 1) - 5 < 0, (-1 << 1U) < 0};").variables
+    assert np.frombuffer(variable.initial, np.uint64).tolist() == [1, 0, 1]
+
+
 def test_floating_point_numbers_in_an_initialiser():
     texts, values = zip(*FLOATS, strict=True)
     (variable,) = parse(f".global .f64 x[{len(texts)}] = {{{', '.join(texts)}}};").variables

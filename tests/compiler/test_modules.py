@@ -147,6 +147,10 @@ def test_common_variables_are_one_of_the_largest_size():
     check(7, ".common .global .u32 v;" + kernel(LOAD), ".visible .global .u32 v = 7;")
 
 
+def test_an_array_without_a_size_is_of_any():
+    check(6, ".extern .global .u32 v[];" + kernel("ld.global.u32 %r1, [v+4];"), ".visible .global .u32 v[2] = {5, 6};")
+
+
 def test_names_of_a_file_are_its_own():
     """Of functions, variables, strings and initialisers, beside one that all files share."""
     own = """.global .u32 v = {0}; .global .u64 p = v; .func (.param .b32 r) g() {{ .reg .b32 a, b; .reg .b64 c;
@@ -203,6 +207,8 @@ def test_dynamic_shared_memory_is_that_of_all_files():
      "a.ptx:4: 'v' is a .global variable of 4 bytes here, and a .const variable of 4 bytes at b.ptx:4"),
     ((".extern .global .u32 f;" + kernel(""), returns(1)),
      "a.ptx:4: 'f' is a .global variable of 4 bytes here, and a function with results (4)"),
+    ((DECLARED + kernel("") + "\n.extern .global .u32 f;",),
+     "a.ptx:9: 'f' is declared twice in one scope; remove or rename one"),
     ((DECLARED + kernel(CALL), "\n\n.visible .func (.param .b32 r) f() { frob.s32 r; ret; }"),
      "b.ptx:6:38: frob.s32: not supported"),
     ((DECLARED + kernel(CALL), "\n.visible .func (.param .b32 r) f() { add.u32 r r; ret; }"),
