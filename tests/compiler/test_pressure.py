@@ -38,8 +38,9 @@ def test_as_many_as_exceed_the_limit() -> None:
 
 
 def test_of_the_same_cost_those_that_live_in_most_code() -> None:
+    """Not those with the lowest numbers."""
     function = empty_function()
-    a, b, c = (function.new() for _ in range(3))
+    c, b, a = (function.new() for _ in range(3))
     body = [load(a), load(b), load(c), store(c), store(b), store(a)]
     assert spilled(function, body, 3) == []
     assert spilled(function, body, 2) == [[a.number]]
