@@ -11,7 +11,7 @@ from warploom.compiler.vtables import Reach
 
 
 class Callees:
-    """Finds them among the functions of `symbols`."""
+    """Finds the functions of calls through pointers among those of `symbols`."""
 
     def __init__(self, symbols: Symbols, names: Names, passing: Passing) -> None:
         self._symbols, self._passing, self._error = symbols, passing, names.error

@@ -46,9 +46,9 @@ def main(options: argparse.Namespace) -> Body:
     """Measure the models with each kernel at its default size, the lockstep with one at its tiny size."""
     config = configuration(options)
     config.check_hardware()
-    need_simulator()
     if options.beside is not None and not (options.beside / "warploom" / "speed.py").is_file():
         raise ToolError(f"--beside {options.beside}: has no warploom/speed.py: name the folder of a checkout")
+    need_simulator()
     rows = []
     for kernel in kernels():
         with report.working(f"measuring {kernel.name}"):
