@@ -30,7 +30,7 @@ def speed(config: SmConfig, *, as_compiled: bool = False, checkout: Path = ROOT)
         done.check_returncode()
         return float(done.stdout)
     except (subprocess.CalledProcessError, ValueError) as error:
-        reason = (done.stderr.strip().splitlines() or [error])[-1]
+        reason = (done.stderr.strip().splitlines() or [str(error)])[-1]
         raise ToolError(f"{checkout}: the speed of its cycle model cannot be measured: {reason}") from error
 
 
