@@ -49,6 +49,7 @@ def main(options: argparse.Namespace) -> Body:
     if options.beside is not None and not (options.beside / "warploom" / "speed.py").is_file():
         raise ToolError(f"--beside {options.beside}: has no warploom/speed.py: name the folder of a checkout")
     need_simulator()
+    models = _models(config, options.beside)  # first, as another checkout may fail
     rows = []
     for kernel in kernels():
         with report.working(f"measuring {kernel.name}"):
@@ -60,7 +61,6 @@ def main(options: argparse.Namespace) -> Body:
                  [(r["kernel"], r["compile_seconds"], r["thread_instructions"],
                    r["thread_instructions"] / r["functional_seconds"] / 1e6, r["warp_instructions"],
                    r["warp_instructions"] / r["cycle_model_seconds"] / 1e3, r["cycles"]) for r in rows])
-    models = _models(config, options.beside)
     shapes = [_compile(shape) for shape in SHAPES]
     report.table(f"Compiling {LARGE} PTX instructions of one shape", ("shape", "machine instructions", "CPU s"),
                  [tuple(shape.values()) for shape in shapes])
