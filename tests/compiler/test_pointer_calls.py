@@ -315,12 +315,14 @@ def test_errors(text, message):
 # ---------------------------------------------------------------- vtables
 
 
-@pytest.mark.parametrize("load", [
-    "ld.u64 f, [v+{1}];", "add.s64 w, v, {1}; ld.u64 f, [w];",
-    "add.s64 w, v, -8; mov.b64 u, w; ld.global.u64 f, [u+{2}];",
+DIRECT = "ld.u64 f, [v+{1}];"
+
+
+@pytest.mark.parametrize(("use", "load"), [
+    ("", DIRECT), ("", "add.s64 w, v, {1}; ld.u64 f, [w];"),
+    ("", "add.s64 w, v, -8; mov.b64 u, w; ld.global.u64 f, [u+{2}];"), ("setp.ne.u64 p, table, 0;", DIRECT),
+    ("setp.eq.u32 p, %r0, 0; selp.u64 table, table, other, p;", DIRECT),
 ])
-@pytest.mark.parametrize("use", ["", "setp.ne.u64 p, table, 0;",
-                                 "setp.eq.u32 p, %r0, 0; selp.u64 table, table, other, p;"])
 def test_functions_of_another_place_in_vtables_are_not_inlined(use, load):
     """Of two virtual functions the first calls the second: no recursion, which 100 such functions would multiply. The
     address of the table may be compared and chosen."""
