@@ -13,7 +13,6 @@ from warploom.arch.config import SUB_BANKS, SmConfig
 from warploom.arch.interfaces import SIDES, WARP_BITS
 from warploom.golden_model.byte_order import sub_bank_mask
 from warploom.golden_model.dual_bank import DualBank
-from warploom.rtl import dual_bank as hardware
 from warploom.rtl.subbank import POISON
 from warploom.tb import runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, exercise, source
@@ -143,8 +142,7 @@ async def fig_3_6(dut: cocotb.handle.SimHandleBase) -> None:
 
 
 def _build() -> runner.Build:
-    config = SmConfig.preset("small").with_settings(["coalescing=on"])
-    return runner.build(config, "DualBank", component=hardware.DualBank(rows=config.rows, poison=True))
+    return runner.build(SmConfig.preset("small").with_settings(["coalescing=on"]), "DualBank")
 
 
 @pytest.mark.rtl

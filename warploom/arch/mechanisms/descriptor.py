@@ -90,6 +90,7 @@ CONFIG = {"config": ""}
 """The configuration itself."""
 
 PROBE = {"probe": True}
+POISON = {"poison": True}
 
 ROWS = {"rows": "rows"}
 BANK = {**ROWS, "ports": "bank_ports"}

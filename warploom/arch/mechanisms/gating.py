@@ -7,6 +7,7 @@ from warploom.arch.mechanisms.coalescing import Coalescing
 from warploom.arch.mechanisms.descriptor import (
     BANK,
     CONFIG,
+    POISON,
     ROWS,
     Core,
     Mechanism,
@@ -35,7 +36,6 @@ class Gating(StrEnum):
 
 
 GATED = {"gated": True}
-POISON = {"poison": True}
 
 ZERO_MASK: Needs = (("gating", (Gating.IN_LANE, Gating.CROSS_LANE)),)
 PLAIN: Needs = (("coalescing", (Coalescing.OFF,)),)
