@@ -118,7 +118,7 @@ class DramChannel(Unit):
                 time = bank.precharge_at if bank.row is not None else max(bank.activate_at, self._activate_at)
                 if time <= now and (other is None or bank.waiting[0].order < other[0]):
                     other = bank.waiting[0].order, bank
-            later = min(later, max(time, now + 1))
+            later = min(later, time)
         if column is not None:
             self._column(now, column[1], column[2])
         elif other is not None:
