@@ -17,6 +17,7 @@ from warploom.golden_model.front_end.decisions import demand_of
 from warploom.golden_model.front_end.issue import Issue
 from warploom.golden_model.front_end.stalls import READY, Stall
 from warploom.golden_model.gpu.limits import INTERVAL, ByFreeRows, ByWaiting, Limit, MemoryWaits
+from warploom.golden_model.gpu.samples import Samples
 from warploom.golden_model.gpu.simulate import GpuRun, simulate_gpu
 from warploom.golden_model.sm import Sm
 
@@ -73,6 +74,17 @@ def test_looks_that_come_late_see_the_cycles_of_each_interval() -> None:
     waiting.now = True
     assert not control.look(4500) and limit.blocks == 3
     assert control.next_event() == 3 * INTERVAL
+
+
+def test_samples_are_taken_beside_a_control() -> None:
+    """At each multiple of 1,024, also late; the SM is looked at whenever the control wants it."""
+    control: Any = SimpleNamespace(look=lambda cycle: cycle == 3072, next_event=lambda: 77)
+    samples = Samples(control, lambda: 5)
+    assert [(samples.look(cycle), len(samples.found)) for cycle in (1023, 1024, 3072)] == [
+        (False, 0), (False, 1), (True, 3)]
+    assert samples.next_event() == 77
+    alone = Samples(None, lambda: 5)
+    assert not alone.look(1024) and alone.next_event() is None and alone.found == [5]
 
 
 def test_a_limit_that_cannot_rise_is_looked_at_while_the_sm_waits() -> None:
