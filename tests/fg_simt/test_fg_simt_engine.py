@@ -186,6 +186,22 @@ def test_a_wide_load_waits_for_narrow_stores() -> None:
     assert not any(one and other for one, other in zip(narrow, wide, strict=True))
 
 
+@pytest.mark.parametrize("fence", [Op.MEMBAR, Op.BAR])
+def test_a_fence_waits_for_accesses(fence: Op) -> None:
+    """A load behind a store: with another instruction between them both are on their way at once."""
+
+    def body(code: Assembler, between: Op) -> None:
+        code.indexed(16, 8, 0, shift=3)
+        code.op(fence)
+        code.store(16, 0, imm=128)
+        code.op(between)
+        code.load(12, 4)
+        code.op(fence)
+
+    apart, at_once = (max(observed(kernel(partial(body, between=between)), "in_flight")) for between in (fence, Op.NOP))
+    assert (apart, at_once) == (1, 2)
+
+
 def test_lazy_expansion() -> None:
     """R12 is uniform; lanes below 7 give it another uniform value: it is expanded, then written in these lanes."""
 
