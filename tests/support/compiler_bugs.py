@@ -145,7 +145,7 @@ FLOW = (
         "a lane that leaves a loop waits for those that wait for it"),
 )
 LINK = (
-    Bug("inline:Inliner._passed", "zip(formals, given, strict=True)",
+    Bug("passing:Passing.declare", "zip(formals, given, strict=True)",
         "zip(formals, given[:1] * len(given), strict=True)",
         "all parameters of a function are its first one"),
     Bug("initialiser:encode", "index * size", "index", "initialisers of elements larger than a byte"),
