@@ -87,7 +87,7 @@ def _shared(items: Sequence[Item], files: Files) -> dict[str, Item]:
         known = found.setdefault(item.name, item)
         if known is item:
             continue
-        if item.is_defined and not RANKS.get(item.linkage):  # nor has the known one, which comes before, a rank
+        if item.is_defined and not RANKS.get(item.linkage):  # the known one is first in this order: no rank either
             raise PtxError(f"{_kind(item)} '{item.name}' is defined twice: also at {_at(known, files)}", line=item.line)
         if not _agree(item, known):
             message = f"'{item.name}' is {_shape(item)} here, and {_shape(known)} at {_at(known, files)}"

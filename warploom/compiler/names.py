@@ -122,7 +122,7 @@ class Names:
             if unique in self.call_parameters and unique not in self.own:
                 name = self.call_parameters[unique].name
                 raise self.error(f"the address of '{name}', a call's parameter, cannot be taken; copy it to a .local "
-                                  "variable", at, name)
+                                 "variable", at, name)
 
     def undefined(self, kind: str, name: str) -> str:
         """A message for what no file defines."""
