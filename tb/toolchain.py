@@ -47,18 +47,24 @@ def verilator_folder() -> Path:
 def versions() -> dict[str, str]:
     """Versions of the tools of a build. Raises `ToolError` if one is missing."""
     verilator_folder()
-    for tool, words in NEEDED.items():
-        if shutil.which(tool) is None:
-            raise ToolError(f"{tool}: {words} is needed to build simulations and not installed "
-                            f"(Debian: apt install {tool}; macOS: xcode-select --install)")
-    return {"compiler": _compiler(), "python": sys.version,
+    for tool in NEEDED:
+        _need(tool)
+    return {"compiler": compiler(), "python": sys.version,
             "verilator": f"{metadata.version('verilator')} in {verilator_folder()}",
             "cocotb": f"{metadata.version('cocotb')} in {libs_dir}"}  # a build loads cocotb's libraries from there
 
 
-def _compiler() -> str:
-    """The version of the compiler. Raises `ToolError` if it does not work: it may stand for tools that are not
-    installed."""
+def _need(tool: str) -> None:
+    """Raise `ToolError` if a tool is not installed."""
+    if shutil.which(tool) is None:
+        raise ToolError(f"{tool}: {NEEDED[tool]} is needed to build simulations and not installed "
+                        f"(Debian: apt install {tool}; macOS: xcode-select --install)")
+
+
+def compiler() -> str:
+    """The version of the C++ compiler. Raises `ToolError` if there is none or it does not work: it may stand for tools
+    that are not installed."""
+    _need("g++")
     done = subprocess.run(["g++", "--version"], capture_output=True, text=True, check=False)
     if done.returncode or not done.stdout:
         reason = (done.stderr.splitlines() or [f"status {done.returncode}"])[0]

@@ -66,7 +66,7 @@ def picoseconds(text: str) -> float:
 
 
 def positive(text: str) -> int:
-    """A number of points."""
+    """A number of things, at least one."""
     if text.isdecimal() and int(text):
         return int(text)
     raise argparse.ArgumentTypeError(f"{text}: must be a positive number")

@@ -109,22 +109,31 @@ def _add_run(verbs: _Verbs) -> None:
     run.add_argument("--launches", type=types.folder, metavar="DIR",
                      help="write each launch of a program as a launch file, DIR/<number>-<kernel>/launch.toml; DIR is "
                           "new or empty")
-    _add_blocks(run)
     _add_optimise(run)
     run.add_argument("--heap-base", type=types.address, metavar="ADDRESS",
                      help=f"address of the first array (default: {HEAP_BASE:#x})")
-    how = run.add_mutually_exclusive_group()
-    how.add_argument("--functional", action="store_true", help="compute and check results only, without timing")
-    how.add_argument("--rtl", action="store_true",
-                     help="add the hardware, in lockstep with the golden model; its first build takes a minute or more")
+    _add_ways(run)
     run.add_argument("--seed", type=seeds.read, metavar="N",
                      help=f"seed of the hardware's power-up contents, with --rtl: a number, or {seeds.NEW} (default: "
                           f"{seeds.FIXED})")
-    run.add_argument("--replay", action="store_true",
-                     help="with --rtl, replay a recorded run of the golden model: many times as fast")
     run.add_argument("--waves", type=types.file, metavar="FILE",
                      help="with --rtl, record the whole run as a waveform: FILE.vcd, about 50 KB a cycle with preset "
                           "small, or FILE.fst, about a thirtieth of that")
+
+    cuda = _verb(verbs, "cuda", "run a CUDA program of yours, whose kernels execute on the golden SM",
+                 "warploom cuda ./saxpy         after: nvcc -cudart shared --no-compress saxpy.cu -o saxpy\n"
+                 "warploom cuda --preset small --set coalescing=on --rtl --replay ./saxpy 1000")
+    _add_gpu(cuda, "time all SMs of a GPU and the memory that they share")
+    _add_ways(cuda)
+    cuda.add_argument("--out", type=types.folder, metavar="DIR",
+                      help="folder of the program's PTX, whose lines errors name (default: build/cuda/NAME)")
+    cuda.add_argument("--launches", type=types.folder, metavar="DIR",
+                      help="write each launch as a launch file, DIR/<number>-<kernel>/launch.toml; DIR is new or empty")
+    cuda.add_argument("--limit", type=types.positive, metavar="N",
+                      help="warp instructions after which a launch counts as an endless loop (default: that of launch "
+                           "files)")
+    cuda.add_argument("program", help="the program, which nvcc has compiled and linked (docs/cuda.md)")
+    cuda.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments: all that follows")
 
     demo = _verb(verbs, "demo", "a kernel through model, Verilog, lockstep and synthesis, with one summary",
                  "warploom demo hotspot --preset fermi")
@@ -136,6 +145,17 @@ def _add_gpu(verb: argparse.ArgumentParser, what: str) -> None:
     """A GPU, instead of the SM of ``--preset``."""
     verb.set_defaults(preset=None)  # with --gpu there must be none
     verb.add_argument("--gpu", metavar="NAME", help=f"{what}: a bundled GPU's name or a TOML file (docs/gpu.md)")
+
+
+def _add_ways(verb: argparse.ArgumentParser) -> None:
+    """What is simulated of a launch."""
+    _add_blocks(verb)
+    how = verb.add_mutually_exclusive_group()
+    how.add_argument("--functional", action="store_true", help="compute and check results only, without timing")
+    how.add_argument("--rtl", action="store_true",
+                     help="add the hardware, in lockstep with the golden model; its first build takes a minute or more")
+    verb.add_argument("--replay", action="store_true",
+                      help="with --rtl, replay a recorded run of the golden model: many times as fast")
 
 
 def _add_kernel(verb: argparse.ArgumentParser) -> None:

@@ -180,7 +180,7 @@ class _Run:
                 f"{self.program.at(end - 1)}: {self.program.name} has not ended after {self.steps.clock} warp "
                 f"instructions, which count as {self.spent} (at least {COUNTED_WARPS} for those that fewer warps "
                 "execute together), and is still here: an endless loop, lanes of one warp that wait for each other, or "
-                f"limit = {self.launch.limit} is too low: raise it (in the launch file or Gpu)"
+                f"limit = {self.launch.limit} is too low: raise it (in the launch file or Gpu, or with --limit)"
             )
 
     def _report_endless(self, state: ResidentWarps) -> None:

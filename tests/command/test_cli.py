@@ -23,8 +23,8 @@ from warploom.tb import lockstep
 from warploom.verbs.run import run_rtl
 
 WARPLOOM = [sys.executable, "-m", "warploom.cli"]
-VERBS = ["kernels", "presets", "config", "run", "trace", "annotate", "energy", "compile", "verilog", "synth", "regress",
-         "evaluate", "sweep", "bench", "demo", "cache"]
+VERBS = ["kernels", "presets", "config", "run", "cuda", "trace", "annotate", "energy", "compile", "verilog", "synth",
+         "regress", "evaluate", "sweep", "bench", "demo", "cache"]
 
 
 def one_error_line(capsys):

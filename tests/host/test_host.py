@@ -108,7 +108,7 @@ def test_the_limit_of_a_launch(tmp_path: Path) -> None:
     gpu = Gpu("small", timing=False, limit=100, launch_files=tmp_path)
     a = gpu.array(np.ones(256, np.float32))
     add = gpu.module(PTX)["vector_add"]
-    with pytest.raises(ExecutionError, match=r"limit = 100 is too low: raise it \(in the launch file or Gpu\)"):
+    with pytest.raises(ExecutionError, match=r"limit = 100 is too low: raise it \(in the launch file or Gpu"):
         add[8, 32](a, a, a, 256)
     with pytest.raises(LaunchError, match=r"101 warps and limit = 100 .* raise the limit \(of the launch file or Gpu"):
         add[101, 32](a, a, a, 32)

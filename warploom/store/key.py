@@ -34,6 +34,7 @@ class Kind(StrEnum):
     MODULES = "modules"
     REPORTS = "reports"
     COMPILED = "compiled"
+    LIBRARIES = "libraries"
     RUNS = "runs"
 
     @property
@@ -48,7 +49,7 @@ _WHAT = {
     Kind.TAPES: "runs of the model, to be replayed", Kind.OUTCOMES: "runs that passed the regression",
     Kind.SIMULATIONS: "runs of an evaluation", Kind.CELLS: "cell libraries, as read",
     Kind.MODULES: "mapped modules", Kind.REPORTS: "reports of synthesis",
-    Kind.COMPILED: "compiled modules of the cycle model",
+    Kind.COMPILED: "compiled modules of the cycle model", Kind.LIBRARIES: "CUDA's runtime library, for programs",
     Kind.RUNS: "left by runs that failed, and waveforms",
 }
 

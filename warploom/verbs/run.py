@@ -9,7 +9,7 @@ from rich.filesize import decimal
 
 from warploom import report, targets
 from warploom.arch.config import SmConfig
-from warploom.arch.errors import ConfigError, ExecutionError, ToolError, warn
+from warploom.arch.errors import ConfigError, ExecutionError, ToolError
 from warploom.arch.gpu import GpuConfig
 from warploom.golden_model.functional.executor import Stream
 from warploom.golden_model.gpu.simulate import simulate_gpu
@@ -21,24 +21,17 @@ from warploom.running import Executed, find, is_program, run, save
 from warploom.tb import seeds
 from warploom.verbs import Body, machine, need_simulator, run_program
 from warploom.verbs.gpu import gpu_body, show_gpu
+from warploom.verbs.launches import check_ways
 from warploom.verbs.show_run import describe, show, show_printed, show_timing
 
 
 def main(options: argparse.Namespace) -> Body:
     """Run a program, a bundled kernel, or a launch file."""
-    if options.replay and (options.waves or not options.rtl):
-        raise ConfigError("--replay: it replays on hardware, without waves: give it with --rtl, and without --waves")
-    if options.gpu is not None and (options.rtl or options.blocks is not None):
-        raise ConfigError("--gpu: leave out --rtl and --blocks, which are for one SM")
-    if options.gpu is not None and options.functional:
-        raise ConfigError("--gpu: leave out --functional, which times nothing")
-    if options.blocks is not None and (options.rtl or options.functional):
-        raise ConfigError("--blocks: only the cycle model takes a sample of the blocks: leave out --rtl and "
-                          "--functional")
+    if options.replay and options.waves:
+        raise ConfigError("--replay: it records no waves: leave out --waves")
+    check_ways(options)
     if options.seed is not None and not options.rtl:
         raise ConfigError("--seed: only hardware has power-up contents: add --rtl")
-    if options.functional and options.settings:
-        warn("--set: with --functional nothing is timed: settings only decide whether a block fits")
     if is_program(options.kernel):
         return run_program.main(options)
     if options.launches:

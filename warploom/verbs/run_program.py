@@ -2,19 +2,16 @@
 
 import argparse
 import dataclasses
-from typing import Any
 
 from warploom import report
 from warploom.arch.errors import ConfigError, ExecutionError, warn
 from warploom.arch.isa import GENERAL_REGISTERS
-from warploom.golden_model.gpu.simulate import GpuRun
 from warploom.host.gpu import Gpu
-from warploom.host.launched import Launched
 from warploom.programs.library import Inputs, Outputs, Program, program
 from warploom.running import save
 from warploom.verbs import Body, machine, need_simulator
-from warploom.verbs.gpu import gpu_body, show_gpu
-from warploom.verbs.show_run import extents, show_printed, show_timing
+from warploom.verbs.launches import describe, printed, show_launches, show_statistics
+from warploom.verbs.show_run import show_printed
 
 
 def main(options: argparse.Namespace) -> Body:
@@ -37,11 +34,11 @@ def main(options: argparse.Namespace) -> Body:
         with report.working("running"):
             outputs, difference = _run(this, gpu, given, rtl=options.rtl)
     except ExecutionError as error:
-        show_printed(_printed(gpu) + error.printed)
+        show_printed(printed(gpu) + error.printed)
         raise
     mismatches = [] if difference else this.mismatches(given, outputs)
     body = {"configuration": dataclasses.asdict(gpu.gpu or gpu.config), "program": {"name": this.name, "size": size},
-            **_describe(gpu), "checked": list(outputs), "mismatches": mismatches,
+            **describe(gpu), "checked": list(outputs), "mismatches": mismatches,
             "failure": difference or next(iter(mismatches), None)}
     if options.out:  # before anything is printed: the reader may close the output
         body["outputs"] = [str(path) for path in save(outputs, options.out)]
@@ -63,77 +60,20 @@ def _run(this: Program, gpu: Gpu, given: Inputs, *, rtl: bool) -> tuple[Outputs,
         return {}, str(error)
 
 
-def _describe(gpu: Gpu) -> Body:
-    """The launches, and their sum."""
-    timed = [launched.timed for launched in gpu.launches if launched.timed is not None]
-    return {
-        "execution": {"warp_instructions": sum(launched.warp_instructions for launched in gpu.launches),
-                      "thread_instructions": sum(launched.thread_instructions for launched in gpu.launches),
-                      "printed": _printed(gpu)},
-        "warnings": list(dict.fromkeys(line for launched in gpu.launches for line in launched.warnings)),
-        "launches": [_launch(launched) for launched in gpu.launches],
-        **({"timing": gpu.statistics.to_json()} if timed else {}),
-        **({"gpu": gpu_body(runs)} if (runs := _runs(gpu)) else {}),
-    }
-
-
-def _runs(gpu: Gpu) -> list[GpuRun]:
-    """What several SMs did in each launch, if there are several."""
-    return [launched.gpu for launched in gpu.launches if launched.gpu is not None]
-
-
-def _launch(launched: Launched) -> Body:
-    body: dict[str, Any] = {
-        "kernel": launched.kernel, "grid": list(launched.geometry.grid), "block": list(launched.geometry.block),
-        "dynamic_shared": launched.geometry.shared, "warp_instructions": launched.warp_instructions,
-        "thread_instructions": launched.thread_instructions,
-    }
-    if launched.timed is not None:
-        body["timing"] = launched.timed.to_json()
-    if launched.sample is not None:
-        body["sample"] = dataclasses.asdict(launched.sample)
-    if launched.compared is not None:
-        body["rtl"] = launched.compared.to_json()
-    return body
-
-
 def _show(this: Program, size: str, gpu: Gpu, body: Body) -> None:
     """Print a row for each launch, then the results, and the statistics of all launches."""
     for warning in body["warnings"]:
         warn(warning)
-    report.table(f"{this.name} ({size}): launches on {(gpu.gpu or gpu.config).name}",
-                 ("", "kernel", "grid", "block", "warp instructions", "cycles", "IPC", "occupancy", "in lockstep",
-                  "blocks timed"),
-                 [(str(number), *_row(launched)) for number, launched in enumerate(gpu.launches)])
+    show_launches(f"{this.name} ({size})", gpu)
     execution = body["execution"]
     report.fields("All launches", {
         "warp instructions": execution["warp_instructions"], "thread instructions": execution["thread_instructions"],
         "results": _verdict(this, body),
     })
-    show_printed(_printed(gpu))
-    if any(launched.timed for launched in gpu.launches):
-        show_timing(gpu.statistics)
-    if runs := _runs(gpu):
-        show_gpu([run.statistics for run in runs])
-    samples = [launched.sample for launched in gpu.launches if launched.sample is not None]
-    if samples:
-        report.fields("Timed, a sample of each launch's blocks", {
-            "blocks": f"{sum(len(sample.blocks) for sample in samples):,} of {sum(sample.of for sample in samples):,}, "
-                      "evenly spaced in each grid, first and last among them",
-            "counts of a launch": "are of its sample",
-            "the timing above": "the launches' counts times their factors: an estimate of the whole",
-        })
+    show_printed(printed(gpu))
+    show_statistics(gpu)
     if body["mismatches"]:
         report.table("Not as expected", ("what",), [[line] for line in body["mismatches"]])
-
-
-def _row(launched: Launched) -> tuple[object, ...]:
-    """A launch in the table."""
-    s, geometry, sample = launched.timed, launched.geometry, launched.sample
-    return (launched.kernel, extents(geometry.grid), extents(geometry.block), launched.warp_instructions,
-            *((None, None, None) if s is None else (s.cycles, s.ipc, s.occupancy)),
-            None if launched.compared is None else True,
-            "all" if sample is None else f"{len(sample.blocks)} of {sample.of}")
 
 
 def _verdict(this: Program, body: Body) -> str:
@@ -141,7 +81,3 @@ def _verdict(this: Program, body: Body) -> str:
     if body["failure"]:
         return f"{len(body['mismatches'])} outputs are wrong" if body["mismatches"] else "not compared"
     return "as expected" + ("" if this.tolerances else ", bit for bit")
-
-
-def _printed(gpu: Gpu) -> str:
-    return "".join(launched.printed for launched in gpu.launches)

@@ -1,0 +1,261 @@
+// A program as nvcc makes it of CUDA, without its headers: kernels.cu in a container, registered before main. Each
+// function is a test; the first argument names it. It prints what test_cuda.py compares.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+using Size = std::size_t;
+struct Extents { unsigned x = 1, y = 1, z = 1; };
+struct Pair { float scale; int offset; };
+struct Pointer { int type, device; void *on_device, *on_host; long others[8]; };
+struct Attributes { Size shared, constant, local; int threads, registers, ptx, binary, others[32]; };
+enum Kind { HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT };
+
+extern "C" {
+void** __cudaRegisterFatBinary(void*);
+void __cudaRegisterFatBinaryEnd(void**);
+void __cudaRegisterFunction(void**, const void*, char*, const char*, int, void*, void*, void*, void*, int*);
+void __cudaRegisterVar(void**, const void*, char*, const char*, int, Size, int, int);
+unsigned __cudaPushCallConfiguration(Extents, Extents, Size, void*);
+int __cudaPopCallConfiguration(Extents*, Extents*, Size*, void**);
+int cudaLaunchKernel(const void*, Extents, Extents, void**, Size, void*);
+int cudaFuncGetAttributes(Attributes*, const void*);
+int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int*, const void*, int, Size);
+int cudaMalloc(void**, Size);
+int cudaMallocManaged(void**, Size, unsigned);
+int cudaMallocHost(void**, Size, unsigned);
+int cudaHostGetDevicePointer(void**, void*, unsigned);
+int cudaMallocPitch(void**, Size*, Size, Size);
+int cudaFree(void*);
+int cudaMemcpy(void*, const void*, Size, int);
+int cudaMemcpyAsync_ptsz(void*, const void*, Size, int, void*);
+int cudaMemcpy2D(void*, Size, const void*, Size, Size, Size, int);
+int cudaMemset(void*, int, Size);
+int cudaMemset2D(void*, Size, int, Size, Size);
+int cudaMemcpyToSymbol(const void*, const void*, Size, Size, int);
+int cudaMemcpyFromSymbol(void*, const void*, Size, Size, int);
+int cudaPointerGetAttributes(Pointer*, const void*);
+int cudaEventCreate(void**);
+int cudaEventRecord(void*, void*);
+int cudaEventElapsedTime(float*, void*, void*);
+int cudaDeviceGetAttribute(int*, int, int);
+int cudaGetDeviceProperties(void*, int);
+int cudaGraphCreate(void**, unsigned);
+int cudaDeviceSynchronize();
+int cudaGetLastError();
+int cudaPeekAtLastError();
+const char* cudaGetErrorName(int);
+const char* cudaGetErrorString(int);
+}
+
+asm(".section .rodata\n.balign 8\ncontainer: .incbin \"" CONTAINER "\"\n.previous");
+extern "C" const char container[];
+static const struct { int magic, version; const char* data; void* none; } wrapper = {0x466243b1, 1, container, nullptr};
+
+static char combine, reversed, greet, weights, counter;      // their addresses stand for kernels and variables
+
+__attribute__((constructor)) static void load() {
+    void** module = __cudaRegisterFatBinary(const_cast<void*>(static_cast<const void*>(&wrapper)));
+    for (const auto& [kernel, name] : {std::pair{&combine, "combine"}, {&reversed, "reversed"}, {&greet, "greet"}})
+        __cudaRegisterFunction(module, kernel, nullptr, name, -1, nullptr, nullptr, nullptr, nullptr, nullptr);
+    __cudaRegisterVar(module, &weights, nullptr, "weights", 0, 16, 1, 0);
+    __cudaRegisterVar(module, &counter, nullptr, "counter", 0, 4, 0, 0);
+    __cudaRegisterFatBinaryEnd(module);
+}
+
+static void check(int error) {
+    if (error) std::printf("%s: %s\n", cudaGetErrorName(error), cudaGetErrorString(error));
+}
+
+static void show(const std::vector<int>& values) {
+    for (const int value : values) std::printf("%d ", value);
+    std::printf("\n");
+}
+
+static int launch(const void* kernel, unsigned blocks, unsigned threads, std::vector<void*> arguments, Size shared = 0) {
+    Extents grid, block;                                      // as nvcc writes <<<blocks, threads, shared>>>
+    void* stream = nullptr;
+    __cudaPushCallConfiguration({blocks}, {threads}, shared, stream);
+    __cudaPopCallConfiguration(&grid, &block, &shared, &stream);
+    return cudaLaunchKernel(kernel, grid, block, arguments.data(), shared, stream);
+}
+
+template <typename T> T* device(Size count) {
+    void* made;
+    check(cudaMalloc(&made, count * sizeof(T)));
+    return static_cast<T*>(made);
+}
+
+static std::vector<int> counted(int count) {
+    std::vector<int> values(count);
+    for (int i = 0; i < count; ++i) values[i] = i;
+    return values;
+}
+
+// Runs combine on 0, 1, 2, ... in arrays that the host, the GPU or both can access.
+static void run(int* x, int* y, int n) {
+    const int given[] = {100, 200, 300, 400};
+    Pair pair{2.5F, 7};
+    check(cudaMemcpyToSymbol(&weights, given, 16, 0, HOST_TO_DEVICE));
+    check(launch(&combine, (n + 63) / 64, 64, {&x, &y, &pair, &n}));
+}
+
+static void arrays() {
+    const int n = 70;
+    int *x = device<int>(n), *y = device<int>(n), calls;
+    std::vector<int> values = counted(n);
+    check(cudaMemcpy(x, values.data(), n * 4, HOST_TO_DEVICE));
+    run(x, y, n);
+    check(cudaMemcpyAsync_ptsz(values.data(), y, n * 4, DEVICE_TO_HOST, nullptr));
+    show(values);
+    check(cudaMemcpyFromSymbol(&calls, &counter, 4, 0, DEVICE_TO_HOST));
+    std::printf("%d\n", calls);
+    check(cudaFree(x));
+    check(cudaFree(y));
+}
+
+static void managed() {
+    int *x, *y;
+    check(cudaMallocManaged(reinterpret_cast<void**>(&x), 280, 1));
+    check(cudaMallocHost(reinterpret_cast<void**>(&y), 280, 0));
+    for (int i = 0; i < 70; ++i) x[i] = i, y[i] = -1;
+    void* same;
+    check(cudaHostGetDevicePointer(&same, y, 0));
+    run(x, static_cast<int*>(same), 70);
+    show({y, y + 70});
+    Pointer of_x, of_stack;
+    check(cudaPointerGetAttributes(&of_x, x));
+    check(cudaPointerGetAttributes(&of_stack, &of_x));
+    std::printf("%d %d\n", of_x.type, of_stack.type);
+    check(cudaMemcpy(x, y, 280, DEFAULT));
+    std::printf("%d\n", std::memcmp(x, y, 280));
+    check(cudaFree(x));
+    check(cudaFree(y));
+}
+
+static void rectangles() {
+    void* made;
+    Size pitch;
+    check(cudaMallocPitch(&made, &pitch, 12, 4));
+    check(cudaMemset(made, 0x7F, 4 * pitch));
+    const std::vector<int> given = counted(15);
+    check(cudaMemcpy2D(made, pitch, given.data(), 20, 12, 3, HOST_TO_DEVICE));   // 3 of 5 columns
+    check(cudaMemset2D(static_cast<char*>(made) + 4, pitch, 0, 4, 2));
+    std::vector<int> all(4 * pitch / 4), part(6, -1);
+    check(cudaMemcpy(all.data(), made, 4 * pitch, DEVICE_TO_HOST));
+    std::printf("%zu\n", pitch);
+    for (int row = 0; row < 4; ++row) show({&all[row * pitch / 4], &all[row * pitch / 4] + 4});
+    check(cudaMemcpy2D(part.data(), 8, made, pitch, 4, 3, DEVICE_TO_HOST));
+    show(part);
+}
+
+static void shared() {
+    int* x = device<int>(64);
+    std::vector<int> values = counted(64);
+    check(cudaMemcpy(x, values.data(), 256, HOST_TO_DEVICE));
+    check(launch(&reversed, 1, 64, {&x}, 256));
+    int* copy = device<int>(64);
+    check(cudaMemcpy(copy, x, 256, DEVICE_TO_DEVICE));
+    check(cudaMemcpy(values.data(), copy, 256, DEFAULT));
+    show(values);
+}
+
+static void printing() {
+    std::printf("before\n");
+    check(launch(&greet, 1, 2, {}));
+    std::printf("after\n");
+}
+
+static void time() {
+    void *start, *end, *never;
+    float milliseconds;
+    for (void** event : {&start, &end, &never}) check(cudaEventCreate(event));
+    check(cudaEventRecord(start, nullptr));
+    printing();
+    check(cudaEventRecord(end, nullptr));
+    check(cudaEventElapsedTime(&milliseconds, start, end));
+    std::printf("%.6f\n", milliseconds);
+    check(cudaEventElapsedTime(&milliseconds, start, never));
+}
+
+static void properties() {
+    for (const int attribute : {1, 4, 5, 8, 10, 12, 16, 39, 75, 76, 106}) {
+        int value;
+        check(cudaDeviceGetAttribute(&value, attribute, 0));
+        std::printf("%d ", value);
+    }
+    char all[2048];
+    check(cudaGetDeviceProperties(all, 0));
+    std::printf("\n%s\n", all);
+    Attributes attributes;
+    check(cudaFuncGetAttributes(&attributes, &combine));
+    int blocks;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &reversed, 64, 20000));
+    std::printf("%d %d %d\n", attributes.registers > 0, attributes.ptx, blocks);
+    check(cudaGetDeviceProperties(all, 1));
+}
+
+static void misused() {
+    int *x = device<int>(4), host[4];
+    const int stack = 0;
+    check(cudaMemcpy(x, host, 16, DEVICE_TO_HOST));           // the wrong direction
+    check(cudaMemcpy(x, host, 17, HOST_TO_DEVICE));           // too much
+    check(cudaMemcpyToSymbol(&weights, host, 8, 12, HOST_TO_DEVICE));
+    check(cudaMemcpyToSymbol(&stack, host, 4, 0, HOST_TO_DEVICE));
+    check(cudaFree(x + 1));
+    check(cudaFree(nullptr));
+    void* much;
+    check(cudaMalloc(&much, Size{1} << 40));
+    check(launch(&stack, 1, 1, {}));
+    check(cudaGraphCreate(&much, 0));
+    const int peeked = cudaPeekAtLastError(), got = cudaGetLastError();
+    std::printf("%d %d %d\n", peeked, got, cudaGetLastError());
+    check(cudaFree(x));
+    check(cudaMemset(x, 0, 16));                              // freed
+}
+
+static void large() { check(launch(&greet, 1, 2048, {})); }
+
+static void fault() {
+    int *x = nullptr, n = 4;
+    Pair pair{};
+    check(launch(&combine, 1, 4, {&x, &x, &pair, &n}));
+    check(cudaDeviceSynchronize());
+    void* more;
+    check(cudaMalloc(&more, 4));
+    std::printf("%d %d\n", cudaGetLastError(), cudaGetLastError());
+}
+
+static void threads() {
+    std::vector<std::thread> all;
+    std::vector<int> sums(4);
+    for (int t = 0; t < 4; ++t)
+        all.emplace_back([&sums, t] {
+            int* x = device<int>(32);
+            std::vector<int> values(32, t);
+            for (int i = 0; i < 5; ++i) {
+                check(cudaMemcpy(x, values.data(), 128, HOST_TO_DEVICE));
+                check(launch(&reversed, 1, 32, {&x}, 128));
+                check(cudaMemcpy(values.data(), x, 128, DEVICE_TO_HOST));
+            }
+            for (const int value : values) sums[t] += value;
+        });
+    for (std::thread& thread : all) thread.join();
+    show(sums);
+}
+
+static void leave() { std::exit(3); }
+static void crash() { std::abort(); }
+static void nothing() {}
+
+int main(int, char** arguments) {
+    const std::map<std::string, void (*)()> tests = {
+        {"arrays", arrays}, {"managed", managed}, {"rectangles", rectangles}, {"shared", shared}, {"printing", printing},
+        {"time", time}, {"properties", properties}, {"misused", misused}, {"large", large}, {"fault", fault},
+        {"threads", threads}, {"leave", leave}, {"crash", crash}, {"nothing", nothing}};
+    tests.at(arguments[1])();
+}

@@ -1,0 +1,253 @@
+"""``warploom cuda``: a program that calls CUDA's runtime library, compiled without nvcc (program.cpp)."""
+
+import ctypes
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from warploom.arch.config import SmConfig
+from warploom.arch.errors import ConfigError, PtxError
+from warploom.cuda.fatbin import CONTAINER, ENTRY, embedded
+from warploom.cuda.library import library, needed
+from warploom.documents import undescribed
+
+HERE = Path(__file__).parent
+
+SUMS = [int(2.5 * i) + 7 + 100 * (i % 4 + 1) for i in range(70)]
+"""What `combine` computes."""
+
+
+def compiled(folder: Path, container: Path) -> Path:
+    """The program, with a container of GPU code in it."""
+    program = folder / "program"
+    place = library("libcudart.so.13", 13)
+    subprocess.run(["g++", "-std=c++17", f'-DCONTAINER="{container}"', str(HERE / "program.cpp"), "-o", str(program),
+                    f"-L{place}", "-l:libcudart.so.13", "-lpthread"], check=True)
+    return program
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled(tmp_path_factory.mktemp("cuda"), HERE / "kernels.fatbin")
+
+
+Ran = tuple[list[str], str, int]
+"""The lines that the program prints, standard error, and the exit status."""
+
+
+@pytest.fixture
+def run(program: Path, tmp_path: Path) -> Callable[..., Ran]:
+    def run(test: str, *options: str) -> Ran:
+        command = [sys.executable, "-m", "warploom.cli", "cuda", *options, str(program), test]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        return done.stdout.splitlines(), done.stderr, done.returncode
+    return run
+
+
+def numbers(line: str) -> list[int]:
+    return [int(word) for word in line.split()]
+
+
+def test_arrays_and_variables(run: Callable[..., Ran]) -> None:
+    lines, errors, status = run("arrays", "--functional")
+    assert (numbers(lines[0]), lines[1], errors, status) == (SUMS, "75", "", 0)  # the counter begins at 5
+
+
+def test_memory_of_host_and_gpu(run: Callable[..., Ran]) -> None:
+    """The host reads and writes it in place; its kinds; a copy of it."""
+    lines, errors, status = run("managed", "--functional")
+    assert (numbers(lines[0]), lines[1:3], errors, status) == (SUMS, ["3 0", "0"], "", 0)
+
+
+def test_rectangles(run: Callable[..., Ran]) -> None:
+    """What is between the rows stays."""
+    lines, _, status = run("rectangles", "--functional")
+    fill = 0x7F7F7F7F
+    assert [numbers(line) for line in lines[:6]] == [
+        [512], [0, 0, 2, fill], [5, 0, 7, fill], [10, 11, 12, fill], [fill] * 4, [0, -1, 5, -1, 10, -1]]
+    assert status == 0
+
+
+def test_dynamic_shared_memory_and_copies_on_the_gpu(run: Callable[..., Ran]) -> None:
+    lines, _, status = run("shared", "--functional")
+    assert (numbers(lines[0]), status) == ([*range(63, -1, -1)], 0)
+
+
+def test_what_a_kernel_prints_is_where_it_is_launched(run: Callable[..., Ran]) -> None:
+    lines, _, _ = run("printing", "--functional")
+    assert lines[:4] == ["before", "hello from thread 0", "hello from thread 1", "after"]
+
+
+def test_time_between_events_is_cycles(run: Callable[..., Ran], tmp_path: Path) -> None:
+    lines, _, status = run("time", "--json", "time.json")
+    document = json.loads((tmp_path / "time.json").read_text())
+    cycles = document["timing"]["cycles"]
+    assert not undescribed(document)
+    assert lines[4:6] == [f"{cycles / 1e6:.6f}", "cudaErrorInvalidResourceHandle: invalid resource handle"]
+    assert status == 0
+
+
+def test_the_device_is_the_machine(run: Callable[..., Ran]) -> None:
+    sm = SmConfig.preset("narrow")
+    lines, _, _ = run("properties", "--preset", "narrow", "--functional")
+    assert numbers(lines[0]) == [1024, 64, 2**31 - 1, sm.shared_bytes, 32, sm.rows * sm.banks * 32, 1, 32 * sm.warps,
+                                 7, 5, sm.blocks]
+    assert lines[1:4] == ["Warploom narrow", f"1 75 {sm.shared_bytes // 20000}",
+                          "cudaErrorInvalidDevice: invalid device ordinal"]
+
+
+def test_a_gpu_of_several_sms(run: Callable[..., Ran]) -> None:
+    lines, _, status = run("properties", "--gpu", "k20x")
+    assert (numbers(lines[0])[6], lines[1], status) == (14, "Warploom k20x", 0)
+
+
+def test_errors_of_the_program(run: Callable[..., Ran]) -> None:
+    """They are those of CUDA, and the program may go on."""
+    lines, errors, status = run("misused", "--functional")
+    names = [line.partition(":")[0] for line in lines]
+    assert names[:9] == [
+        "cudaErrorInvalidMemcpyDirection", "cudaErrorInvalidValue", "cudaErrorInvalidValue", "cudaErrorInvalidSymbol",
+        "cudaErrorInvalidValue", "cudaErrorMemoryAllocation", "cudaErrorInvalidDeviceFunction",
+        "cudaErrorNotSupported", "801 801 0"]
+    assert names[9] == "cudaErrorInvalidValue"
+    assert "warning: cudaGraphCreate is not supported" in errors
+    assert status == 0
+
+
+def test_a_launch_that_is_refused(run: Callable[..., Ran]) -> None:
+    lines, errors, status = run("large", "--functional")
+    assert lines[0] == "cudaErrorInvalidConfiguration: invalid configuration argument"
+    assert "greet" in errors
+    assert "2048" in errors
+    assert status == 1
+
+
+def test_a_kernel_that_fails(run: Callable[..., Ran], tmp_path: Path) -> None:
+    """From then on everything fails, as on a GPU, and the user sees where the kernel failed."""
+    lines, errors, status = run("fault", "--functional")
+    failed = "cudaErrorLaunchFailure: unspecified launch failure"
+    assert lines[:4] == [failed, failed, failed, "719 719"]
+    path, line = re.search(r"warning: (\S+):(\d+): thread \(0, 0, 0\).* a null pointer", errors).groups()
+    assert "ld.global" in (tmp_path / path).read_text().splitlines()[int(line) - 1]
+    assert status == 1
+
+
+def test_threads_of_the_host(run: Callable[..., Ran]) -> None:
+    lines, _, status = run("threads", "--functional")
+    assert (numbers(lines[0]), status) == ([0, 32, 64, 96], 0)
+
+
+@pytest.mark.parametrize(("test", "message"), [
+    ("leave", "ended with status 3"), ("crash", "ended by SIGABRT"), ("nothing", None)])
+def test_how_the_program_ends(run: Callable[..., Ran], test: str, message: str | None) -> None:
+    lines, errors, status = run(test, "--functional")
+    assert lines[-1].endswith("has launched no kernel.")
+    assert message in errors if message else not errors
+    assert status == (message is not None)
+
+
+def test_launch_files_run_again(run: Callable[..., Ran], tmp_path: Path) -> None:
+    """Each launch is a launch file, with memory as it was before."""
+    run("shared", "--functional", "--launches", "launches")
+    command = [sys.executable, "-m", "warploom.cli", "run", "launches/0-reversed/launch.toml", "--functional"]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.rtl
+def test_hardware(run: Callable[..., Ran], tmp_path: Path) -> None:
+    lines, _, status = run("arrays", "--preset", "small", "--rtl", "--replay", "--json", "rtl.json")
+    (launch,) = json.loads((tmp_path / "rtl.json").read_text())["launches"]
+    assert numbers(lines[0]) == SUMS
+    assert launch["rtl"]["cycles"] == launch["timing"]["cycles"]
+    assert status == 0
+
+
+def test_an_endless_loop_ends(run: Callable[..., Ran]) -> None:
+    lines, errors, status = run("arrays", "--functional", "--limit", "10")
+    assert lines[0].startswith("cudaErrorLaunchFailure")
+    assert "limit = 10 is too low" in errors
+    assert status == 1
+
+
+def test_alone_the_program_says_how_to_start_it(program: Path) -> None:
+    place = library(*needed(program))
+    done = subprocess.run([str(program), "nothing"], env={"LD_LIBRARY_PATH": str(place)}, capture_output=True,
+                          text=True, check=False)
+    assert "start the program with that" in done.stderr
+    assert done.returncode == 1
+
+
+def test_a_killed_command_ends_the_program(program: Path, tmp_path: Path) -> None:
+    """Its next request fails."""
+    ours, theirs = os.pipe()
+    os.close(ours)
+    place = library(*needed(program))
+    done = subprocess.run([str(program), "nothing"], env={"LD_LIBRARY_PATH": str(place), "WARPLOOM_CUDA": str(theirs)},
+                          pass_fds=(theirs,), capture_output=True, text=True, check=False)
+    assert "warploom cuda has ended" in done.stderr
+    assert done.returncode == 1
+
+
+def test_compressed_ptx(tmp_path: Path) -> None:
+    program = compiled(tmp_path, HERE / "compressed.fatbin")
+    command = [sys.executable, "-m", "warploom.cli", "cuda", str(program), "nothing"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stderr == ("warploom: error: program: its PTX is compressed: compile it with nvcc --no-compress\n")
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize(("content", "message"), [
+    (b"\x7fELF", "does not load CUDA's runtime library: compile it with nvcc -cudart shared"),
+    (b"\0libcudart.so.10.2\0", "loads libcudart.so.10.2: use CUDA 11 to 13"),
+])
+def test_programs_of_another_kind(tmp_path: Path, content: bytes, message: str) -> None:
+    (tmp_path / "program").write_bytes(content)
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        needed(tmp_path / "program")
+
+
+@pytest.mark.parametrize(("name", "version", "properties"), [
+    ("libcudart.so.11.0", 11, "cudaGetDeviceProperties"), ("libcudart.so.12", 12, "cudaGetDeviceProperties_v2"),
+    ("libcudart.so.13", 13, "cudaGetDeviceProperties")])
+def test_libraries_of_all_versions(tmp_path: Path, name: str, version: int, properties: str) -> None:
+    """Each has every function of NVIDIA's."""
+    (tmp_path / "program").write_bytes(b"\0" + name.encode() + b"\0")
+    assert needed(tmp_path / "program") == (name, version)
+    made = ctypes.CDLL(str(library(name, version) / name))
+    for function in (HERE.parents[1] / "warploom" / "cuda" / "functions.txt").read_text().split():
+        assert hasattr(made, function)
+    number = ctypes.c_int()
+    assert made.cudaRuntimeGetVersion(ctypes.byref(number)) == 0
+    assert number.value == 1000 * version
+    assert made.cudaGraphLaunch(None, None) == 801
+    assert hasattr(made, properties)
+
+
+def container(*entries: tuple[int, int, int, bytes]) -> bytes:
+    """A container of entries: kind, architecture, flags and what is behind the header."""
+    packed = b"".join(ENTRY.pack(kind, 0x101, ENTRY.size, len(data), 0, 0, 0, 8, architecture, flags) + data
+                      for kind, architecture, flags, data in entries)
+    return CONTAINER.pack(0xBA55ED50, 1, CONTAINER.size, len(packed)) + packed
+
+
+def test_the_newest_ptx_of_each_container() -> None:
+    one = container((1, 75, 17, b"seventy-five\0\0"), (2, 90, 17, b"machine code"), (1, 80, 17, b"eighty"))
+    none = container((2, 90, 17, b"machine code"))
+    other = container((1, 60, 17, b"sixty"))
+    assert [(ptx.architecture, ptx.text) for ptx in embedded(one + none + other)] == [(80, "eighty"), (60, "sixty")]
+
+
+@pytest.mark.parametrize(("data", "message"), [
+    (b"\0" * 16, "begins with 0x0, not 0xba55ed50"), (container((1, 75, 17, b""))[:-1], "damaged"), (b"PTX", "damaged"),
+    (container((1, 75, 17, b"\xff")), "damaged"), (container((1, 75, 0x2011, b"")), "compressed"),
+    (CONTAINER.pack(0xBA55ED50, 1, 0, 0), "damaged"), (CONTAINER.pack(0xBA55ED50, 1, 16, 48) + b"\0" * 48, "damaged"),
+])
+def test_damaged_containers(data: bytes, message: str) -> None:
+    with pytest.raises(PtxError, match=message):
+        embedded(data)

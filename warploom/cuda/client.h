@@ -1,0 +1,71 @@
+// The connection to the process that has started this program (session.py): a request, and its answer.
+#pragma once
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+
+using u64 = std::uint64_t;
+
+enum Error : int {                       // of cudaError_t
+    SUCCESS = 0, INVALID_VALUE = 1, MEMORY_ALLOCATION = 2, INVALID_SYMBOL = 13, INVALID_COPY = 21,
+    INVALID_FUNCTION = 98, INVALID_DEVICE = 101, INVALID_HANDLE = 400, ILLEGAL_ADDRESS = 700, LAUNCH_FAILURE = 719,
+    NOT_SUPPORTED = 801
+};
+
+enum class Verb : u64 {                  // in the order of session.py
+    LOAD, KERNEL, LAUNCH, ALLOCATE, FREE, WRITE, READ, COPY, FILL, SET, GET, CYCLES, DEVICE, OCCUPANCY
+};
+
+struct Answer { Error error; u64 value; std::string data; };
+
+inline std::recursive_mutex lock;        // one request at a time, and whatever belongs to it
+inline thread_local Error last = SUCCESS;
+inline Error fault = SUCCESS;            // of a kernel that has failed: from then on every request fails
+
+inline Error failed(Error error) {
+    if (error) last = error;
+    return error;
+}
+
+inline void lost(const char* why) {
+    std::fprintf(stderr, "warploom: error: %s\n", why);
+    _exit(1);
+}
+
+template <ssize_t part(int, char*, std::size_t)> void transfer(char* at, std::size_t size) {
+    static const char* connection = std::getenv("WARPLOOM_CUDA");
+    if (!connection) lost("this is the CUDA library of warploom cuda: start the program with that");
+    while (size) {
+        const ssize_t done = part(std::atoi(connection), at, size);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) lost("warploom cuda has ended");
+        at += done;
+        size -= done;
+    }
+}
+
+inline ssize_t sent(int connection, char* at, std::size_t size) { return send(connection, at, size, MSG_NOSIGNAL); }
+inline ssize_t received(int connection, char* at, std::size_t size) { return recv(connection, at, size, 0); }
+
+inline Answer ask(Verb verb, u64 a, u64 b, u64 c, const void* data, std::size_t size) {
+    const std::lock_guard<std::recursive_mutex> held(lock);
+    if (fault) return {failed(fault), 0, {}};
+    u64 request[] = {static_cast<u64>(verb), a, b, c, size}, header[3];
+    transfer<sent>(reinterpret_cast<char*>(request), sizeof request);
+    transfer<sent>(static_cast<char*>(const_cast<void*>(data)), size);
+    transfer<received>(reinterpret_cast<char*>(header), sizeof header);
+    Answer answer{failed(static_cast<Error>(header[0])), header[1], std::string(header[2], '\0')};
+    transfer<received>(answer.data.data(), answer.data.size());
+    if (answer.error == ILLEGAL_ADDRESS || answer.error == LAUNCH_FAILURE) fault = answer.error;
+    return answer;
+}
+
+inline Answer ask(Verb verb, u64 a = 0, u64 b = 0, u64 c = 0, const std::string& data = "") {
+    return ask(verb, a, b, c, data.data(), data.size());
+}

@@ -1,0 +1,232 @@
+"""The GPU of a CUDA program: it answers the requests of the library that the program has loaded (`client.h`)."""
+
+import bisect
+import socket
+import struct
+from collections.abc import Callable
+from enum import IntEnum
+from pathlib import Path
+
+import numpy as np
+
+from warploom.arch.chunks import resident_blocks
+from warploom.arch.errors import ExecutionError, LaunchError, PtxError, WarploomError, warn
+from warploom.arch.gpu import sms_of
+from warploom.arch.launch import Launch
+from warploom.arch.memory_map import HEAP_BASE
+from warploom.compiler.prepare import prepared
+from warploom.cuda.fatbin import Ptx, embedded
+from warploom.files import write_whole
+from warploom.host.array import DeviceArray
+from warploom.host.gpu import Gpu
+from warploom.host.module import Kernel, Module
+
+REQUEST, ANSWER = struct.Struct("<5Q"), struct.Struct("<3Q")
+"""Number of the verb, three numbers and the bytes that follow; error, a number and the bytes that follow."""
+
+SHAPE = struct.Struct("<7Q")
+"""Grid, block, and dynamic shared memory, in front of the arguments of a launch."""
+
+MEMORY = 1 << 32
+"""Bytes of the GPU's memory: more than the arrays of a program whose kernels are simulated."""
+
+SPACE = range(HEAP_BASE, HEAP_BASE + (1 << 40))
+"""Its addresses, by which the library distinguishes it from the memory of the host."""
+
+NEWEST = 90
+"""The architecture of a GPU whose program has no PTX."""
+
+
+class Code(IntEnum):
+    """Errors of CUDA."""
+
+    INVALID_VALUE = 1
+    MEMORY_ALLOCATION = 2
+    INVALID_CONFIGURATION = 9
+    LAUNCH_FAILURE = 719
+
+
+class Refused(Exception):
+    """A request that fails with an error of CUDA, and what the answer then holds."""
+
+    def __init__(self, code: Code, data: bytes = b"") -> None:
+        super().__init__(code)
+        self.code, self.data = code, data
+
+
+Answer = tuple[int, bytes]
+"""A number and bytes."""
+
+
+class Session:
+    """The GPU of the program `name`, whose PTX is written to `folder` when it is compiled. `failures` are the launches
+    that were refused or failed, in words."""
+
+    def __init__(self, gpu: Gpu, name: str, folder: Path) -> None:
+        self.failures: list[str] = []
+        self._gpu, self._name, self._folder = gpu, name, folder
+        self._ptx: list[list[Ptx]] = []
+        self._modules: dict[int, Module] = {}
+        self._kernels: list[Kernel] = []
+        self._arrays: dict[int, DeviceArray] = {}  # by the address that the program has been given
+        self._addresses: list[int] = []  # these addresses, ascending
+        self._cycles = 0
+        self._verbs: tuple[Callable[[int, int, int, bytes], Answer], ...] = (
+            self._load, self._kernel, self._launch, self._allocate, self._free, self._write, self._read, self._copy,
+            self._fill, self._set, self._get, self._count, self._device, self._occupancy)
+
+    def serve(self, connection: socket.socket) -> None:
+        """Answer requests until the program closes the connection. Raises `PtxError`, and with hardware
+        `LockstepError` and `ToolError`."""
+        while request := _received(connection, REQUEST.size):
+            verb, a, b, c, size = REQUEST.unpack(request)
+            data = _received(connection, size)
+            try:
+                code, (value, answer) = 0, self._verbs[verb](a, b, c, data)
+            except Refused as refused:
+                code, value, answer = refused.code, 0, refused.data
+            connection.sendall(ANSWER.pack(code, value, len(answer)) + answer)
+
+    # Kernels and variables
+
+    def _load(self, _a: int, _b: int, _c: int, containers: bytes) -> Answer:
+        try:
+            self._ptx.append(embedded(containers))
+        except PtxError as error:
+            error.file = self._name
+            raise
+        return len(self._ptx) - 1, b""
+
+    def _module(self, number: int) -> Module:
+        """A module of the program, compiled when a kernel or a variable of it is used for the first time. Raises
+        `PtxError`."""
+        if number not in self._modules:
+            if not (found := self._ptx[number]):
+                raise PtxError("it holds machine code, and no PTX: compile it with nvcc -arch=sm_90, or for another "
+                               "architecture, and without -code", file=self._name)
+            self._folder.mkdir(parents=True, exist_ok=True)
+            paths = [self._folder / f"{number}{f'-{part}' * (len(found) > 1)}.ptx" for part in range(len(found))]
+            for path, ptx in zip(paths, found, strict=True):
+                write_whole(path, ptx.text.encode())
+            self._modules[number] = self._gpu.module(*paths)
+        return self._modules[number]
+
+    def _kernel(self, module: int, _b: int, _c: int, name: bytes) -> Answer:
+        self._kernels.append(self._module(module)[name.decode()])
+        program = self._kernels[-1].program
+        return len(self._kernels) - 1, _numbers(
+            program.shared_bytes, program.registers, self._ptx[module][-1].architecture,
+            *(parameter.size for parameter in program.parameters))
+
+    def _launch(self, kernel: int, _b: int, _c: int, data: bytes) -> Answer:
+        found, at, arguments = self._kernels[kernel], SHAPE.size, []
+        for parameter in found.program.parameters:
+            arguments.append(data[at : at + parameter.size])
+            at += parameter.size
+        shape = SHAPE.unpack_from(data)
+        try:
+            launched = found[shape[:3], shape[3:6], shape[6]](*arguments)
+        except LaunchError as error:
+            raise self._failed(Code.INVALID_CONFIGURATION, error) from None
+        except ExecutionError as error:
+            raise self._failed(Code.LAUNCH_FAILURE, error, error.printed.encode()) from None
+        self._cycles += launched.estimated.cycles if launched.timed else 0
+        return 0, launched.printed.encode()
+
+    def _set(self, module: int, offset: int, _c: int, data: bytes) -> Answer:
+        name, _, values = data.partition(b"\0")
+        contents = self._variable(module, name)
+        contents[offset : offset + len(values)] = np.frombuffer(values, np.uint8)
+        if values:
+            self._module(module).set(name.decode(), contents)
+        return 0, b""
+
+    def _get(self, module: int, offset: int, size: int, name: bytes) -> Answer:
+        return 0, self._variable(module, name)[offset : offset + size].tobytes()
+
+    def _variable(self, module: int, name: bytes) -> np.ndarray:
+        return self._module(module).get(name.decode(), np.uint8)
+
+    def _failed(self, code: Code, why: WarploomError, data: bytes = b"") -> Refused:
+        """The error of a launch, of which the user hears, whatever the program makes of it."""
+        self.failures.append(str(why))
+        warn(f"{why}: the program gets CUDA's error {code}")
+        return Refused(code, data)
+
+    # Memory
+
+    def _allocate(self, size: int, alignment: int, _c: int, _data: bytes) -> Answer:
+        used = sum(array.shape[0] for array in self._arrays.values())
+        whole = size + alignment - 1
+        if used + whole > MEMORY:
+            raise Refused(Code.MEMORY_ALLOCATION)
+        array = self._gpu.zeros(whole, np.uint8)
+        if array.address + whole not in SPACE:
+            raise Refused(Code.MEMORY_ALLOCATION)
+        address = -(-array.address // alignment) * alignment
+        bisect.insort(self._addresses, address)
+        self._arrays[address] = array
+        return address, b""
+
+    def _free(self, address: int, _b: int, _c: int, _data: bytes) -> Answer:
+        if address not in self._arrays:
+            raise Refused(Code.INVALID_VALUE)
+        self._addresses.remove(address)
+        self._arrays.pop(address).free()
+        return 0, b""
+
+    def _place(self, address: int, size: int) -> tuple[DeviceArray, int]:
+        """The array that has these bytes, and their distance from its start."""
+        number = bisect.bisect(self._addresses, address) - 1
+        if number >= 0:
+            array = self._arrays[self._addresses[number]]
+            offset = address - array.address
+            if offset + size <= array.shape[0]:
+                return array, offset
+        raise Refused(Code.INVALID_VALUE)
+
+    def _write(self, address: int, _b: int, _c: int, data: bytes) -> Answer:
+        array, offset = self._place(address, len(data))
+        contents = array.numpy()
+        contents[offset : offset + len(data)] = np.frombuffer(data, np.uint8)
+        array.set(contents)
+        return 0, b""
+
+    def _read(self, address: int, size: int, _c: int, _data: bytes) -> Answer:
+        array, offset = self._place(address, size)
+        return 0, array.numpy()[offset : offset + size].tobytes()
+
+    def _copy(self, to: int, source: int, size: int, _data: bytes) -> Answer:
+        return self._write(to, 0, 0, self._read(source, size, 0, b"")[1])
+
+    def _fill(self, address: int, value: int, size: int, _data: bytes) -> Answer:
+        return self._write(address, 0, 0, bytes([value]) * size)
+
+    # The device
+
+    def _count(self, _a: int, _b: int, _c: int, _data: bytes) -> Answer:
+        return self._cycles, b""
+
+    def _device(self, _a: int, _b: int, _c: int, _data: bytes) -> Answer:
+        machine, sm = self._gpu.gpu or self._gpu.config, self._gpu.config
+        newest = max((ptx.architecture for module in self._ptx for ptx in module), default=NEWEST)
+        return 0, _numbers(sms_of(machine), sm.warps, sm.shared_bytes, sm.rows * sm.banks * 32, sm.blocks, newest,
+                           MEMORY) + f"Warploom {machine.name}".encode()
+
+    def _occupancy(self, kernel: int, threads: int, shared: int, _data: bytes) -> Answer:
+        launch = Launch((1, 1, 1), (threads, 1, 1), dynamic_shared=shared)
+        program = prepared(self._kernels[kernel].program, self._gpu.config)
+        return resident_blocks(self._gpu.config, program, launch), b""
+
+
+def _numbers(*numbers: int) -> bytes:
+    return struct.pack(f"<{len(numbers)}Q", *numbers)
+
+
+def _received(connection: socket.socket, size: int) -> bytes:
+    """So many bytes, or none if the program has ended."""
+    parts = []
+    while size and (part := connection.recv(min(size, 1 << 20))):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts) if not size else b""
