@@ -16,14 +16,14 @@ from warploom.golden_model.byte_order import from_sub_banks
 from warploom.golden_model.operands.collector import Collector, asking_of
 from warploom.golden_model.placement import Address
 from warploom.golden_model.register_file.forms import NO_REGISTER
-from warploom.golden_model.register_file.ports import Port, Read
+from warploom.golden_model.register_file.ports import Metadata, Port, Read
 from warploom.golden_model.register_file.shared import SharedFile
 from warploom.golden_model.register_file.width import Encoding, restore
 from warploom.tb import runner
 from warploom.tb.addresses import shown
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.narrow_values import encoding, encoding_of
-from warploom.tb.operands.test_collector import CYCLES, SlotsCheck, instruction, placement, planned, points
+from warploom.tb.operands.test_collector import CYCLES, CollectorCheck, instruction, placement, planned, points
 
 SLICE_BITS = WARP_BITS // SUB_BANKS
 SLICE = (1 << SLICE_BITS) - 1
@@ -75,51 +75,52 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
         }
 
 
-class CoalescingCollectorCheck(SlotsCheck):
-    """Offers, encodings and operands equal the model's too; a slice changes only when its own operand arrives."""
+class CoalescedSlots:
+    """Offers, encodings and operands equal the model's; a slice changes only when its own operand arrives."""
 
     def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
         self._form = SharedFile(ports.config).form
-        super().__init__(ports, checker, coverage, Collector(self._form, asking_of(self._form), 0))
+        self.model = Collector(self._form, asking_of(self._form), 0)
+        self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
         self._arriving: list[Read] = []  # granted in the previous cycle
         self._may_change = [15] * 3  # slices of each slot that may differ from those of the previous cycle
         self._words = [0] * 3
 
     def offers(self, seen: Observation) -> None:
-        requests = self._model.requests()
-        self.checker.equal("request", seen["read__request"], sum(1 << _bit(port) for port in requests))
-        rows = self.codecs["read__row"].unpack(seen["read__row"])
-        masks = self.codecs["read__mask"].unpack(seen["read__mask"])
+        requests = self.model.requests()
+        self._checker.equal("request", seen["read__request"], sum(1 << _bit(port) for port in requests))
+        rows = self._codecs["read__row"].unpack(seen["read__row"])
+        masks = self._codecs["read__mask"].unpack(seen["read__mask"])
         for (bank, side), read in requests.items():
-            self.checker.equal(f"row of slot {read.key}", rows[str(bank)][str(side)], read.address.row)
-            self.checker.equal(f"mask of slot {read.key}", masks[str(bank)][str(side)], self._encoding(read).mask)
+            self._checker.equal(f"row of slot {read.key}", rows[str(bank)][str(side)], read.address.row)
+            self._checker.equal(f"mask of slot {read.key}", masks[str(bank)][str(side)], self._encoding(read).mask)
         self._only_granted_slices_change(seen)
         banks = [bank for bank, _ in requests]
-        self.coverage.hit("both sides of a bank offered", len(banks) > len(set(banks)))
+        self._coverage.hit("both sides of a bank offered", len(banks) > len(set(banks)))
 
     def _only_granted_slices_change(self, seen: Observation) -> None:
-        words = self.codecs["offer__operands"].array(seen["offer__operands"])
+        words = self._codecs["offer__operands"].array(seen["offer__operands"])
         for slot, (before, after, mask) in enumerate(zip(self._words, words, self._may_change, strict=True)):
             changed = before ^ after
             kept = [not changed >> SLICE_BITS * k & SLICE for k in range(SUB_BANKS) if not mask >> k & 1]
-            self.checker.holds(f"slices of slot {slot} outside the mask stay", all(kept))
+            self._checker.holds(f"slices of slot {slot} outside the mask stay", all(kept))
         self._words, self._may_change = words, [0] * 3
 
     def operands(self, seen: Observation) -> None:
-        encodings = self.codecs["offer__early"].unpack(seen["offer__early"])
+        encodings = self._codecs["offer__early"].unpack(seen["offer__early"])
         actual = [encoding_of(fields) for fields in encodings.values()]
-        expected = [self._form.encoding(metadata) for metadata in self._model.metadata]
-        self.checker.equal("encodings", actual, expected)
-        words = self.codecs["offer__operands"].array(seen["offer__operands"])
+        expected = [self._form.encoding(metadata) for metadata in self.model.metadata]
+        self._checker.equal("encodings", actual, expected)
+        words = self._codecs["offer__operands"].array(seen["offer__operands"])
         restored = tuple(restore(from_sub_banks(word, encoding.left), encoding)
                          for word, encoding in zip(words, expected, strict=True))
-        self.checker.equal("operands", restored, self._model.operands())
+        self._checker.equal("operands", restored, self.model.operands())
 
     def _encoding(self, read: Read) -> Encoding:
         return self._form.encoding(read.metadata)
 
     def arrive(self, seen: Observation) -> None:
-        model, present = self._model, self._model.present
+        model, present = self.model, self.model.present
         for read in self._arriving:
             model.capture(read, from_sub_banks(seen["read__word"], self._encoding(read).left))
         for slot in range(3):
@@ -127,28 +128,31 @@ class CoalescingCollectorCheck(SlotsCheck):
                 self._may_change[slot] |= self._form.encoding(model.metadata[slot]).mask
         self._arriving = []
 
-    def step(self, seen: Observation) -> None:
-        model = self._model
+    def step(self, seen: Observation) -> int:
+        model = self.model
         requests = model.requests()
         granted = [read for port, read in requests.items() if seen["read__grant"] >> _bit(port) & 1]
-        self.coverage.hit("masks meet", any(self._encoding(other).mask & self._encoding(read).mask
+        self._coverage.hit("masks meet", any(self._encoding(other).mask & self._encoding(read).mask
                                             for other in requests.values() for read in granted
                                             if other not in granted))
         for read in granted:
             model.grant(read)
         self._arriving = granted
-        self.grants += len(granted)
         banks = {read.address.bank for read in granted}
-        self.coverage.hit("two operands of one bank", len(granted) == 2 and len(banks) == 1)
-        self.coverage.hit("two operands of two banks", len(granted) == 2 and len(banks) == 2)
+        self._coverage.hit("two operands of one bank", len(granted) == 2 and len(banks) == 1)
+        self._coverage.hit("two operands of two banks", len(granted) == 2 and len(banks) == 2)
+        return len(granted)
 
-    def issue(self, seen: Observation, fields: dict[str, Any], sources: list[Address], destination: Address) -> None:
-        encodings = self.codecs["instruction__early"].unpack(seen["instruction__early"])
+    def take(self, seen: Observation, fields: dict[str, Any]) -> Sequence[Metadata]:
+        encodings = self._codecs["instruction__early"].unpack(seen["instruction__early"])
         read = [encoding_of(encodings[str(slot)]) if fields["reads"] >> slot & 1 else NO_REGISTER for slot in range(3)]
-        self.take(fields, sources, destination, [*read, encoding_of(encodings["3"])])
         self._may_change = [15] * 3
-        self.coverage.hit("narrow repeat", fields["reads"] == 7 and fields["src1"] == fields["src2"]
-                          and read[1].width < SUB_BANKS)
+        self._coverage.hit("narrow repeat", fields["reads"] == 7 and fields["src1"] == fields["src2"]
+                           and read[1].width < SUB_BANKS)
+        return [*read, encoding_of(encodings["3"])]
+
+    def known(self, seen: Observation, fields: dict[str, Any], metadata: Sequence[Metadata]) -> Sequence[Metadata]:
+        return metadata
 
 
 def _bit(port: Port) -> int:
@@ -163,7 +167,8 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     ports, checker = Ports(dut), Checker(minimum=6 * CYCLES)
     coverage = Coverage(*points(ports.config), *COALESCED)
     tried = planned(ports.config, stimuli(ports))
-    await exercise(ports, tried, CoalescingCollectorCheck(ports, checker, coverage), checker)
+    check = CollectorCheck(ports, checker, coverage, CoalescedSlots(ports, checker, coverage))
+    await exercise(ports, tried, check, checker)
     coverage.finish()
 
 

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import cocotb
 import pytest
@@ -127,118 +127,131 @@ def stimuli(ports: Ports) -> Iterator[Stimulus]:
         }
 
 
-class SlotsCheck:
-    """State and instruction of a collector equal the model's, and so does how many columns it stored; it is granted
-    once for each register that it reads."""
+class Slots(Protocol):
+    """What a stored form adds to the checks of a collector."""
 
-    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage, model: Any) -> None:
-        self.codecs, self.checker, self.coverage = ports.codecs, checker, coverage
-        self.grants = 0
-        self._model, self._arrives_late = model, ports.config.arrival_delay
+    model: Any
+
+    def offers(self, seen: Observation) -> None:
+        """Compare requests and rows."""
+
+    def operands(self, seen: Observation) -> None:
+        """Compare operands; the collector is ready."""
+
+    def arrive(self, seen: Observation) -> None:
+        """Words that were granted in the cycle before arrive."""
+
+    def step(self, seen: Observation) -> int:
+        """Offers are granted: so many."""
+
+    def take(self, seen: Observation, fields: dict[str, Any]) -> Sequence[Metadata]:
+        """The metadata of an instruction that is taken: of each slot and of the destination."""
+
+    def known(self, seen: Observation, fields: dict[str, Any], metadata: Sequence[Metadata]) -> Sequence[Metadata]:
+        """The same in the next cycle, with what the tables say late."""
+
+
+class CollectorCheck:
+    """State and instruction of a collector equal the model's, and so does how many columns it stored; it is granted
+    once for each register that it reads. What follows from the stored form is checked by `slots`."""
+
+    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage, slots: Slots) -> None:
+        self._codecs, self._checker, self._coverage = ports.codecs, checker, coverage
+        self._slots, self._model, self._arrives_late = slots, slots.model, ports.config.arrival_delay
+        self._taken: tuple[dict[str, Any], list[Address], Address, Sequence[Metadata]] | None = None
         self._columns = 0
-        self._registers = 0
+        self._grants, self._registers = 0, 0
 
     def __call__(self, seen: Observation) -> None:
         """Check one cycle, then step the model through its end."""
-        model, equal = self._model, self.checker.equal
+        model, slots, equal = self._model, self._slots, self._checker.equal
+        self._issue(seen)
         model.store()  # at the end of the cycle before, in which an instruction may have been taken
         if not self._arrives_late:
-            self.arrive(seen)
+            slots.arrive(seen)
         for port, name in (("offer__busy", "busy"), ("waiting",) * 2, ("present",) * 2, ("offer__ready", "ready")):
             equal(name, seen[port], int(getattr(model, name)))
         equal("columns stored", self._columns, model.columns_stored)
         self._columns += seen["loads"].bit_count()
-        self.offers(seen)
+        slots.offers(seen)
         if model.ready:
-            self.operands(seen)
-            for name, value in self.codecs["offer__held"].unpack(seen["offer__held"]).items():
+            slots.operands(seen)
+            for name, value in self._codecs["offer__held"].unpack(seen["offer__held"]).items():
                 equal(f"held.{name}", value, int(model.fields[name]))
         self._properties(seen)
         if self._arrives_late:
-            self.arrive(seen)
-        self.step(seen)
+            slots.arrive(seen)
+        self._grants += slots.step(seen)
         if seen["offer__dispatched"]:
             model.release()
         if seen["take"]:
             self._take(seen)
             if seen["offer__dispatched"]:
-                self.coverage.hit("taken as another one leaves")
+                self._coverage.hit("taken as another one leaves")
 
-    def offers(self, seen: Observation) -> None:
-        """Compare requests and rows."""
-        raise NotImplementedError
-
-    def operands(self, seen: Observation) -> None:
-        """Compare operands; the collector is ready."""
-        raise NotImplementedError
-
-    def arrive(self, seen: Observation) -> None:
-        """Words that were granted in the cycle before arrive."""
-        raise NotImplementedError
-
-    def step(self, seen: Observation) -> None:
-        """Offers are granted."""
-        raise NotImplementedError
-
-    def issue(self, seen: Observation, fields: dict[str, Any], sources: list[Address], destination: Address) -> None:
-        """An instruction is issued: `take` it."""
-        raise NotImplementedError
-
-    def take(
-        self, fields: dict[str, Any], sources: list[Address], destination: Address, metadata: Sequence[Metadata]
-    ) -> None:
-        """The model takes an instruction."""
-        self._model.issue(fields, tuple(sources), destination, tuple(metadata))
+    def _issue(self, seen: Observation) -> None:
+        """The model takes the instruction of the cycle before, whose late metadata are here now."""
+        if self._taken is not None:
+            fields, sources, destination, metadata = self._taken
+            known = self._slots.known(seen, fields, metadata)
+            self._model.issue(fields, tuple(sources), destination, tuple(known))
+        self._taken = None
 
     def _properties(self, seen: Observation) -> None:
-        self.checker.holds("no slot waits and is present", not seen["waiting"] & seen["present"])
-        self.checker.holds("a free collector requests nothing", bool(seen["offer__busy"]) or not seen["read__request"])
+        holds = self._checker.holds
+        holds("no slot waits and is present", not seen["waiting"] & seen["present"])
+        holds("a free collector requests nothing", bool(seen["offer__busy"]) or not seen["read__request"])
         if seen["offer__ready"]:
-            self.checker.equal("grants of the instruction", self.grants, self._registers)
+            self._checker.equal("grants of the instruction", self._grants, self._registers)
 
     def _take(self, seen: Observation) -> None:
-        issue = self.codecs["instruction__issue"].unpack(seen["instruction__issue"])
-        addresses = self.codecs["instruction__address"].unpack(seen["instruction__address"])
+        issue = self._codecs["instruction__issue"].unpack(seen["instruction__issue"])
+        addresses = self._codecs["instruction__address"].unpack(seen["instruction__address"])
         *sources, destination = (Address(**address) for address in addresses.values())
-        self.issue(seen, issue, sources, destination)
+        self._taken = issue, sources, destination, self._slots.take(seen, issue)
         read = [issue[f"src{slot}"] for slot in range(3) if issue["reads"] >> slot & 1]
-        self.grants, self._registers = 0, len(set(read))
-        self.coverage.hit("no registers", not read)
-        self.coverage.hit("one register in all slots", len(read) == 3 and len(set(read)) == 1)
-        self.coverage.hit("repeat of a later slot", issue["reads"] == 7 and read[1] == read[2] != read[0])
-        self.coverage.hit("immediate", issue["imm_slot"] != NO_SLOT)
+        self._grants, self._registers = 0, len(set(read))
+        self._coverage.hit("no registers", not read)
+        self._coverage.hit("one register in all slots", len(read) == 3 and len(set(read)) == 1)
+        self._coverage.hit("repeat of a later slot", issue["reads"] == 7 and read[1] == read[2] != read[0])
+        self._coverage.hit("immediate", issue["imm_slot"] != NO_SLOT)
 
 
-class CollectorCheck(SlotsCheck):
-    """Offers and operands equal the model's too."""
+class WholeSlots:
+    """Offers and operands of whole registers equal the model's."""
 
-    def __init__(self, ports: Ports, checker: Checker, coverage: Coverage) -> None:
-        super().__init__(ports, checker, coverage, collectors_of(form_of(ports.config))(0))
+    def __init__(self, ports: Ports, checker: Checker) -> None:
+        self.model = collectors_of(form_of(ports.config))(0)
+        self._codecs, self._checker = ports.codecs, checker
         self._arriving: Read | None = None  # what was granted in the previous cycle
 
     def offers(self, seen: Observation) -> None:
-        requests, rows = self._model.requests(), self.codecs["read__row"].array(seen["read__row"])
-        self.checker.equal("request", seen["read__request"], sum(1 << bank for bank, _ in requests))
+        requests, rows = self.model.requests(), self._codecs["read__row"].array(seen["read__row"])
+        self._checker.equal("request", seen["read__request"], sum(1 << bank for bank, _ in requests))
         for (bank, _), read in requests.items():
-            self.checker.equal(f"row[{bank}]", rows[bank], read.address.row)
+            self._checker.equal(f"row[{bank}]", rows[bank], read.address.row)
 
     def operands(self, seen: Observation) -> None:
-        actual = tuple(self.codecs["offer__operands"].array(seen["offer__operands"]))
-        self.checker.equal("operands", actual, self._model.operands())
+        actual = tuple(self._codecs["offer__operands"].array(seen["offer__operands"]))
+        self._checker.equal("operands", actual, self.model.operands())
 
     def arrive(self, seen: Observation) -> None:
         if self._arriving is not None:
-            self._model.capture(self._arriving, seen["read__word"])
+            self.model.capture(self._arriving, seen["read__word"])
         self._arriving = None
 
-    def step(self, seen: Observation) -> None:
-        if seen["read__grant"]:
-            self._arriving = self._model.requests()[seen["read__grant"].bit_length() - 1, 0]
-            self._model.grant(self._arriving)
-            self.grants += 1
+    def step(self, seen: Observation) -> int:
+        if not seen["read__grant"]:
+            return 0
+        self._arriving = self.model.requests()[seen["read__grant"].bit_length() - 1, 0]
+        self.model.grant(self._arriving)
+        return 1
 
-    def issue(self, seen: Observation, fields: dict[str, Any], sources: list[Address], destination: Address) -> None:
-        self.take(fields, sources, destination, [None] * 4)
+    def take(self, seen: Observation, fields: dict[str, Any]) -> Sequence[Metadata]:
+        return [None] * 4
+
+    def known(self, seen: Observation, fields: dict[str, Any], metadata: Sequence[Metadata]) -> Sequence[Metadata]:
+        return metadata
 
 
 @cocotb.test()
@@ -246,7 +259,8 @@ async def random_instructions(dut: cocotb.handle.SimHandleBase) -> None:
     """Random instructions, grants and dispatches."""
     ports, checker = Ports(dut), Checker(minimum=4 * CYCLES)
     coverage = Coverage(*points(ports.config))
-    await exercise(ports, planned(ports.config, stimuli(ports)), CollectorCheck(ports, checker, coverage), checker)
+    check = CollectorCheck(ports, checker, coverage, WholeSlots(ports, checker))
+    await exercise(ports, planned(ports.config, stimuli(ports)), check, checker)
     coverage.finish()
 
 
