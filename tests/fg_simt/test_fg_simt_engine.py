@@ -285,6 +285,22 @@ def test_the_result_of_a_vote_is_sent_in_the_cycle_behind() -> None:
     assert some.kernel_cycles - none.kernel_cycles == 8 * 2
 
 
+@pytest.mark.parametrize("below", [0, 4, 12, 32])
+@pytest.mark.parametrize("members", [0xFFFFFFFF, 0xFF, 0xFF0])
+def test_votes(members: int, below: int) -> None:
+    """Of the lanes below a number; those that are not members have no vote."""
+
+    def body(code: Assembler) -> None:
+        code.op(Op.ISETP, RZ, 0, Imm(below), pdst=0, cond=Cond.LT)
+        code.op(Op.VOTE, 12, psrc=0, imm=members, imm_slot=0, vote=Vote.BALLOT)
+        for vote in (Vote.ALL, Vote.ANY, Vote.UNI):
+            code.op(Op.VOTE, RZ, psrc=0, imm=members, imm_slot=0, vote=vote, pdst=1)
+            code.op(Op.SEL, 13, Imm(1 << vote), RZ, psrc=1)
+            code.op(Op.IMAD, 12, 12, Imm(3), 13)
+
+    once(kernel(body), launch())
+
+
 @pytest.mark.parametrize(("members", "sync"), [(0xFFFFFFFF, False), (0xFFFFFFF0, True)])
 def test_lanes_that_wait_elsewhere_may_miss_a_vote(members: int, sync: bool) -> None:
     """Four lanes wait behind it; it neither names them nor waits for them."""

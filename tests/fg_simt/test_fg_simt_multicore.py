@@ -4,6 +4,7 @@ from collections import Counter
 from itertools import chain
 
 import pytest
+from support.fg_simt_kernels import launch, loading
 
 from warploom.arch.isa import Instruction, Op
 from warploom.fg_simt.programs import started
@@ -81,3 +82,10 @@ def test_a_launch_is_shared_out() -> None:
     alone = [issues(*chain(*threads[first : first + share]))[-1] for first in range(0, len(threads), share)]
     assert len(alone) == 8
     assert max(alone) <= cycles(program, launch) < 1.5 * max(alone)
+
+
+def test_a_part_of_a_share_is_a_share() -> None:
+    """Nine threads are two on each of four cores and one on a fifth: as long as sixteen."""
+    program = loading(0)
+    eight, nine, sixteen = (cycles(program, launch(threads)) for threads in (8, 9, 16))
+    assert eight < nine == sixteen
