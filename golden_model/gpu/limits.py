@@ -72,7 +72,7 @@ class ByWaiting:
 
     def look(self, cycle: int) -> bool:
         """See `Control`, here and below."""
-        before, waits = self._limit.blocks, self._cycle < cycle and self._waits()
+        before, waits = self._limit.blocks, self._waits()
         while self._next <= cycle:
             self._pass(self._next, waits)
             self._limit.change(falls=4 * self._waited > 3 * INTERVAL, rises=4 * self._waited < INTERVAL)
