@@ -10,7 +10,7 @@ from support.gpu_traffic import Wanted, latencies, run
 
 from warploom.arch.gpu import GpuConfig, gpu_presets
 from warploom.golden_model.gpu.clocks import Events, clocks
-from warploom.golden_model.gpu.dram import DramChannel
+from warploom.golden_model.gpu.dram import DramChannel, DramCounts
 from warploom.golden_model.gpu.packets import Kind
 
 ONE_CLOCK = ["core_mhz=1000", "network_mhz=1000", "l2_mhz=1000", "dram_mhz=1000"]
@@ -189,15 +189,48 @@ def test_accesses_of_a_slice_in_one_cycle(before: list[int], served: list[int]) 
     """The one to the bank that has been waited for without a break is older; else the one that was sent first. Lines 0
     and 1 are in bank 0, 16 and 17 in bank 1; 0 and 17 come together, later than the others."""
     config = gpu("slices=1", "channels=1", "dram_banks=2", "controller_latency=0", "activate_interval=1")
-    events, read = Events(), dict[int, int]()  # by line, in order: when it was there
-    channel = DramChannel(config, events, *clocks([1]))
-    channel.sources = [(channel, lambda tick, line: read.update({line: tick}))]
-    for tick, lines in [(0, before), (4, [0, 17])]:
-        for line in lines:
-            channel.put(tick, 0, line, writes=False)
-    events.run()
+    read, counts = channel_times(config, *((tick, 0, line, False) for tick, lines in [(0, before), (4, [0, 17])]
+                                           for line in lines))
     assert [*read] == served
-    assert channel.counts.data_end == max(read.values())
+    assert counts.data_end == max(read.values())
+
+
+@pytest.mark.parametrize(("sources", "first"), [((0, 1), 1), ((1, 0), 17)])
+def test_in_one_cycle_the_lower_slice_is_older(sources: tuple[int, int], first: int) -> None:
+    """Rows of two banks are open, and both are read from next: the bus is free for the second a burst later."""
+    config = gpu("slices=2", "channels=1", "dram_banks=2", "controller_latency=0")
+    both = [(1000, source, line, False) for source, line in zip(sources, (1, 17), strict=True)]
+    read, counts = channel_times(config, (0, 0, 0, False), (0, 0, 16, False), *both)
+    assert read[first] == 1000 + 12 + 4
+    assert read[18 - first] == read[first] + 4
+    assert counts.data_cycles == 4 * 4
+
+
+def test_a_column_command_goes_before_an_older_command_for_a_row() -> None:
+    config = gpu("slices=2", "channels=1", "dram_banks=2", "controller_latency=0")
+    read, _ = channel_times(config, (0, 0, 0, False), (1000, 0, 16, False), (1000, 1, 1, False))
+    assert (read[1], read[16]) == (1000 + 12 + 4, 1001 + 12 + 12 + 4)
+
+
+def test_the_bus_moves_the_data_of_one_write_at_a_time() -> None:
+    """Writes to two open rows take a burst each; behind a read the bus turns."""
+    config = gpu("slices=1", "channels=1", "dram_banks=2", "controller_latency=0", "bus_turnaround=5")
+    rows = (0, 0, 0, False), (0, 0, 16, False)
+    writes = [(1000, 0, line, True) for line in (1, 17, 2, 18)]
+    assert channel_times(config, *rows, *writes)[1].data_end == 1000 + 4 + 4 * 4
+    assert channel_times(config, *rows, (1000, 0, 1, False), (1000, 0, 17, True))[1].data_end == 1000 + 12 + 4 + 5 + 4
+
+
+def channel_times(config: GpuConfig, *accesses: tuple[int, int, int, bool]) -> tuple[dict[int, int], DramCounts]:
+    """When lines that are read are there, in this order, and what a channel counts: accesses by tick, source, line, and
+    whether they write."""
+    events, read = Events(), dict[int, int]()
+    channel = DramChannel(config, events, *clocks([1]))
+    channel.sources = [(channel, lambda tick, line: read.update({line: tick}))] * config.slices_per_channel
+    for tick, source, line, writes in accesses:
+        channel.put(tick, source, line, writes=writes)
+    events.run()
+    return read, channel.counts
 
 
 def test_the_limits_between_commands() -> None:
@@ -388,6 +421,14 @@ def test_a_mesh_goes_along_the_row_first_and_takes_a_router_at_a_time() -> None:
         corner = node // 4 * 4 + slice_ % 4
         assert any(channel.flits for channel in memory.requests.routers[corner].channels)
     assert len(set(seen)) == 1
+
+
+def test_inputs_of_a_mesh_are_numbered_by_where_they_come_from() -> None:
+    """The slice is between two SMs: that in the east is served first."""
+    config = gpu(*ONE_CLOCK, *LONG, "network=mesh", "mesh_columns=3", "sms=2", "slices=1", "channels=1", "l2_ways=64")
+    assert config.nodes == ((0, 2), (1,))
+    _, (west, east) = run(config, [[Wanted(0, Kind.WRITE, sm, 128)] for sm in range(2)])
+    assert latencies(west)[0] - latencies(east)[0] == config.flits(128)
 
 
 def test_an_output_serves_its_inputs_in_turn() -> None:
