@@ -81,8 +81,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except WarploomError as error:
         message = str(error)
     except BrokenPipeError:
-        # The reader of our output, for example `head`, has closed it: print nothing, and flush nothing at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()  # its reader, for example `head`, has closed it: print nothing
         return FAILURE
     except OSError as error:
         message = f"{_place(error)}{error.strerror or error}"
@@ -103,8 +102,14 @@ def _place(error: OSError) -> str:
         try:
             print(flush=True)
         except OSError:
+            _discard_output()
             return "standard output: "
     return ""
+
+
+def _discard_output() -> None:
+    """Standard output takes nothing more: what is left in its buffer must not fail again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _prepare_streams() -> None:

@@ -94,10 +94,15 @@ def test_a_file_is_no_cache(tmp_path, monkeypatch, capsys):
     assert one_error_line(capsys) == f"{tmp_path / 'file'}: is a file: set WARPLOOM_CACHE to a folder"
 
 
-def test_a_sample_of_a_number_of_blocks_that_is_none(capsys):
+@pytest.mark.parametrize(("arguments", "message"), [
+    ("run bfs --blocks many", "--blocks: many: must be a whole number of at least 2"),
+    ("run bfs --blocks 1", "--blocks: 1: must be a whole number of at least 2"),
+    ("compile a.ptx --max-registers 0", "--max-registers: 0: must be a whole number from 1 to"),
+    ("sweep --random 0", "--random: 0: must be a positive number")])
+def test_a_number_that_an_option_does_not_take(arguments, message, capsys):
     with pytest.raises(SystemExit):
-        main(["run", "bfs", "--blocks", "many"])
-    assert "argument --blocks: many: must be a whole number of at least 2" in capsys.readouterr().err
+        main(arguments.split())
+    assert f"argument {message}" in capsys.readouterr().err
 
 
 def test_fields_of_a_configuration_are_shown_by_part(capsys, tmp_path):
@@ -156,19 +161,24 @@ def test_an_error_is_one_line_and_exit_status_1(arguments, message, capsys, tmp_
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("verb", ["presets", "config"])
-def test_output_on_a_full_disk_is_one_line(verb):
-    """Whether it fits into a buffer or not."""
+@pytest.fixture(params=[["presets"], ["config"], ["presets", "small"]], ids=" ".join)
+def buffered(request, monkeypatch):
+    """A command whose output is buffered: tables, which are flushed, and a text that fits into the buffer."""
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    return [*WARPLOOM, *request.param]
+
+
+def test_output_on_a_full_disk_is_one_line(buffered):
     with open("/dev/full", "w") as full:
-        result = subprocess.run([*WARPLOOM, verb], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        result = subprocess.run(buffered, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert result.returncode == 1
     assert result.stderr == "warploom: error: standard output: No space left on device\n"
 
 
-def test_a_reader_that_goes_away_is_no_error():
+def test_a_reader_that_goes_away_is_no_error(buffered):
     reader, writer = os.pipe()
     os.close(reader)
-    result = subprocess.run([*WARPLOOM, "presets"], stdout=writer, stderr=subprocess.PIPE, check=False)
+    result = subprocess.run(buffered, stdout=writer, stderr=subprocess.PIPE, check=False)
     os.close(writer)
     assert result.stderr == b""
 
@@ -242,6 +252,13 @@ def test_an_interrupt_while_a_class_is_made_is_one_line(monkeypatch, capsys):
     cause = None
     with pytest.raises(RuntimeError, match="__set_name__"):
         main([])
+
+
+@pytest.mark.usefixtures("interrupts")
+def test_a_caller_has_its_signals_again():
+    before = signal.getsignal(signal.SIGTERM), sys.unraisablehook
+    assert main(["presets", "small"]) == 0
+    assert (signal.getsignal(signal.SIGTERM), sys.unraisablehook) == before
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

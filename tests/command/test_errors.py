@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -432,10 +433,12 @@ def test_closed_output_is_no_error(redirection):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_output_in_a_small_character_set(monkeypatch):
+def test_output_in_a_small_character_set(folder, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    command = [sys.executable, "-m", "warploom.cli", "compile", kernel("bfs").ptx]
-    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    shutil.copy(kernel("bfs").ptx, "Kräfte.ptx")
+    command = [sys.executable, "-m", "warploom.cli", "compile", "Kräfte.ptx"]
+    done = subprocess.run(command, capture_output=True, check=False)
+    assert done.returncode == 0 and rb"Kr\xe4fte.ptx" in done.stdout
 
 
 def test_two_syntheses_of_the_same_take_turns(tmp_path, monkeypatch):
