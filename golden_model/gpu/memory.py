@@ -48,7 +48,7 @@ class Port:
         """See `Target`."""
         cycle = self._clock.cycle(tick) + self._config.sm.l1_latency
         self.answered += 1
-        self.last = max(self.last, cycle)
+        self.last = cycle
         self.arrivals.append((cycle, packet.request))
         self.unit.wake(cycle * self._clock.period)
 

@@ -16,6 +16,8 @@ from warploom.evaluation.tfet import experiment as tfet
 from warploom.golden_model.front_end.decisions import demand_of
 from warploom.golden_model.front_end.issue import Issue
 from warploom.golden_model.front_end.stalls import READY, Stall
+from warploom.golden_model.gpu.clocks import Clock, Events
+from warploom.golden_model.gpu.core import Core
 from warploom.golden_model.gpu.limits import INTERVAL, ByFreeRows, ByWaiting, Limit, MemoryWaits
 from warploom.golden_model.gpu.samples import Samples
 from warploom.golden_model.gpu.simulate import GpuRun, simulate_gpu
@@ -93,6 +95,21 @@ def test_a_limit_that_cannot_rise_is_looked_at_while_the_sm_waits() -> None:
     assert control.next_event() is None
     waiting.now = True
     assert control.next_event() == INTERVAL
+
+
+@pytest.mark.parametrize(("of_sm", "of_control", "due"), [(9, 7, 7), (6, 7, 6), (None, 7, 7), (9, None, 9)])
+def test_an_sm_that_waits_is_simulated_when_its_control_wants_it(
+    of_sm: int | None, of_control: int | None, due: int
+) -> None:
+    """A limit that rises lets it take a block; before that come the cycles that are equal to the last one."""
+    done: list[object] = []
+    core: Any = Core(Events(), Clock(1))
+    core.sm = SimpleNamespace(
+        cycle=0, finished=False, advance=done.append, step=lambda: done.append("step"), next_event=lambda: of_sm,
+        front_end=SimpleNamespace(offer_block=lambda: done.append("block")))
+    core.control = SimpleNamespace(look=lambda cycle: cycle == 5, next_event=lambda: of_control)
+    core.step(5)
+    assert done == [4, "block", "step"] and core.due == due
 
 
 MEM, OTHER = SimpleNamespace(busy=True, fields={"pipe": 2}), SimpleNamespace(busy=True, fields={"pipe": 0})
