@@ -13,6 +13,7 @@ from warploom.golden_model.gpu.simulate import simulate_gpu
 from warploom.golden_model.gpu.statistics import GpuStatistics, in_sequence, together
 
 LOAD = Instruction(op=Op.LD, access=Access.B32, space=Space.GLOBAL, dst=1)
+STORE = Instruction(op=Op.ST, access=Access.B32, space=Space.GLOBAL)
 GPU = GpuConfig.preset("k20x").with_settings(["sms=2", "slices=2", "channels=2"])
 
 
@@ -37,6 +38,16 @@ def test_a_load_that_finds_its_line_nowhere() -> None:
     assert {cause: sum(cycles) for cause, cycles in found.waits.items()} == {"mshr": 0, "merge": 0, "path": 0}
     assert found.run_cycles == max(found.cycles) == found.cycles[0] and found.seconds == found.run_cycles / 732e6
     assert found.warp_instructions[1] == 0
+
+
+def test_the_last_data_of_any_channel_counts() -> None:
+    """A store is answered before its line is written."""
+    gpu, used = GPU.with_settings(["l2_write=through", "dram_bytes=1"]), set()
+    for seed in range(4):
+        found = simulate_gpu(gpu, trace_of([STORE], warps=1, per_block=1, seed=seed)).statistics
+        used.update(channel for channel, writes in enumerate(found.dram_writes) if writes)
+        assert found.dram_seconds > found.seconds
+    assert used == {0, 1}
 
 
 def test_without_a_load_histograms_are_empty() -> None:
