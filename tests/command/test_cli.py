@@ -20,6 +20,7 @@ from warploom.arch.parameters import PARTS
 from warploom.cli import main
 from warploom.kernels.library import kernel, kernels
 from warploom.tb import lockstep
+from warploom.verbs import consistent
 from warploom.verbs.run import run_rtl
 
 WARPLOOM = [sys.executable, "-m", "warploom.cli"]
@@ -118,6 +119,12 @@ def test_fields_of_a_configuration_are_shown_by_part(capsys, tmp_path):
     }
     assert document["fields"]["sfu.credits"]["value"] == 32
     assert document["fields"]["mem.classes"]["value"] == {"mem": [1, 2]}
+
+
+@pytest.mark.parametrize("prefix", ["", "pipes."])
+def test_a_pipe_may_have_several_copies(prefix):
+    settings = [f"{prefix}sp0.copy={name}" for name in ("sp8", "sp9")]
+    assert consistent(settings) == settings
 
 
 def test_presets_are_shown_side_by_side(capsys, tmp_path):

@@ -383,6 +383,20 @@ def test_a_file_keeps_its_mode_and_may_have_a_long_name(folder):
     assert list(folder.iterdir()) == [path]
 
 
+def test_a_new_file_has_the_users_mode(folder):
+    before = os.umask(0o027)
+    try:
+        assert main(["presets", "small", "--json", "new.json"]) == 0
+    finally:
+        os.umask(before)
+    assert (folder / "new.json").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_device_needs_no_folder_that_may_be_written(monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, _: Path(path) == Path("/dev/null"))
+    assert main(["presets", "small", "--json", "/dev/null"]) == 0
+
+
 def test_devices_and_links_stay_what_they_are(folder):
     (folder / "link.json").symlink_to("target.json")
     assert main(["presets", "--json", "link.json"]) == 0
