@@ -243,9 +243,16 @@ def test_the_newest_ptx_of_each_container() -> None:
     assert [(ptx.architecture, ptx.text) for ptx in embedded(one + none + other)] == [(80, "eighty"), (60, "sixty")]
 
 
+def test_compressed_ptx_of_a_library_of_nvidia() -> None:
+    """The program's own is not compressed."""
+    one, other = container((1, 75, 17, b"mine")), container((2, 90, 0x8011, b"code"), (1, 121, 0x8011, b"\xff"))
+    assert [ptx.text for ptx in embedded(one + other)] == ["mine"]
+
+
 @pytest.mark.parametrize(("data", "message"), [
     (b"\0" * 16, "begins with 0x0, not 0xba55ed50"), (container((1, 75, 17, b""))[:-1], "damaged"), (b"PTX", "damaged"),
     (container((1, 75, 17, b"\xff")), "damaged"), (container((1, 75, 0x2011, b"")), "compressed"),
+    (container((1, 75, 17, b"readable"), (1, 80, 0x2011, b"")), "compressed"),
     (CONTAINER.pack(0xBA55ED50, 1, 0, 0), "damaged"), (CONTAINER.pack(0xBA55ED50, 1, 16, 48) + b"\0" * 48, "damaged"),
 ])
 def test_damaged_containers(data: bytes, message: str) -> None:

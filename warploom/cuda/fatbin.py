@@ -28,10 +28,12 @@ class Ptx:
 
     architecture: int
     text: str
+    """Empty if it is compressed."""
 
 
 def embedded(containers: bytes) -> list[Ptx]:
-    """The PTX of each container that has any, for the newest architecture. Raises `PtxError`."""
+    """The PTX of each container that has any, for the newest architecture, without that of NVIDIA's own library, which
+    nvcc -rdc=true links and which is compressed. Raises `PtxError`, also if all is."""
     newest = []
     try:
         while containers:
@@ -42,18 +44,19 @@ def embedded(containers: bytes) -> list[Ptx]:
             newest += sorted(_entries(entries), key=lambda entry: entry.architecture)[-1:]
     except (struct.error, UnicodeDecodeError):
         raise PtxError("its GPU code is damaged: compile it again") from None
-    return newest
+    readable = [ptx for ptx in newest if ptx.text]
+    if newest and not readable:
+        raise PtxError("its PTX is compressed: compile it with nvcc --no-compress")
+    return readable
 
 
 def _entries(data: bytes) -> Iterator[Ptx]:
     """The PTX among the entries of a container."""
     while data:
         kind, _, header, size, _, _, _, _, architecture, flags = ENTRY.unpack_from(data)
-        if kind == PTX and flags & COMPRESSED:
-            raise PtxError("its PTX is compressed: compile it with nvcc --no-compress")
         contents, data = _split(data, header, size, ENTRY.size)
         if kind == PTX:
-            yield Ptx(architecture, contents.rstrip(b"\0").decode())
+            yield Ptx(architecture, "" if flags & COMPRESSED else contents.rstrip(b"\0").decode())
 
 
 def _split(data: bytes, header: int, size: int, least: int) -> tuple[bytes, bytes]:
