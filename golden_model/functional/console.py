@@ -10,7 +10,7 @@ import struct
 
 import numpy as np
 
-from warploom.arch.errors import ExecutionError
+from warploom.arch.errors import DeviceAssertError
 from warploom.arch.isa import RZ, Instruction, Op
 from warploom.arch.launch import Launch
 from warploom.arch.memory_map import CONSOLE_ASSERT, CONSOLE_PRINT, LOCAL_WINDOW
@@ -54,13 +54,13 @@ class Console:
     def store(self, word: int, group: Group, lanes: np.ndarray | None, records: np.ndarray) -> None:
         """Executing lanes (None: all) of a group store the addresses `records` (warps, 32) to a word of the console.
 
-        Raises `Fault` for what cannot be printed, `ExecutionError` for an assertion.
+        Raises `Fault` for what cannot be printed, `DeviceAssertError` for an assertion.
         """
         for row, lane in np.argwhere(group.lanes if lanes is None else lanes).tolist():
             thread = _Thread(self._memory, self._launch, group, row, lane)
             try:
                 if word == CONSOLE_ASSERT:
-                    raise ExecutionError(thread.assertion(int(records[row, lane])))
+                    raise DeviceAssertError(thread.assertion(int(records[row, lane])))
                 self._print(thread, int(records[row, lane]))
             except Fault as fault:
                 what = "assert" if word == CONSOLE_ASSERT else "printf"

@@ -1,5 +1,9 @@
 // A program as nvcc makes it of CUDA, without its headers: kernels.cu in a container, registered before main. Each
 // function is a test; the first argument names it. It prints what test_cuda.py compares.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +17,19 @@ struct Extents { unsigned x = 1, y = 1, z = 1; };
 struct Pair { float scale; int offset; };
 struct Pointer { int type, device; void *on_device, *on_host; long others[8]; };
 struct Attributes { Size shared, constant, local; int threads, registers, ptx, binary, others[32]; };
+struct Pitched { char* pointer; Size pitch, width, height; };
+struct Box { Size width, height, depth; };
+struct Copy3D {
+    void* from_array;
+    Size from_at[3];
+    Pitched from;
+    void* to_array;
+    Size to_at[3];
+    Pitched to;
+    Box box;
+    int kind;
+};
+struct Channel { int x, y, z, w, kind; };
 enum Kind { HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT };
 
 extern "C" {
@@ -31,6 +48,23 @@ int cudaMallocHost(void**, Size, unsigned);
 int cudaHostGetDevicePointer(void**, void*, unsigned);
 int cudaMallocPitch(void**, Size*, Size, Size);
 int cudaFree(void*);
+int cudaFreeHost(void*);
+int cudaHostGetFlags(unsigned*, void*);
+int cudaMalloc3D(Pitched*, Box);
+int cudaMemcpy3D(const Copy3D*);
+int cudaMemset3D(Pitched, int, Box);
+int cudaMemcpyPeer(void*, int, const void*, int, Size);
+int cudaMemGetInfo(Size*, Size*);
+int cudaFuncSetAttribute(const void*, int, int);
+int cudaFuncGetName(const char**, const void*);
+int cudaOccupancyAvailableDynamicSMemPerBlock(Size*, const void*, int, int);
+int cudaStreamCreateWithFlags(void**, unsigned);
+int cudaStreamGetFlags(void*, unsigned*);
+int cudaStreamDestroy(void*);
+int cudaStreamSynchronize(void*);
+int cudaDeviceGetLimit(Size*, int);
+int cudaDeviceSetLimit(int, Size);
+Channel cudaCreateChannelDesc(int, int, int, int, int);
 int cudaMemcpy(void*, const void*, Size, int);
 int cudaMemcpyAsync_ptsz(void*, const void*, Size, int, void*);
 int cudaMemcpy2D(void*, Size, const void*, Size, Size, Size, int);
@@ -121,20 +155,27 @@ static void arrays() {
 static void managed() {
     int *x, *y;
     check(cudaMallocManaged(reinterpret_cast<void**>(&x), 280, 1));
-    check(cudaMallocHost(reinterpret_cast<void**>(&y), 280, 0));
+    check(cudaMallocHost(reinterpret_cast<void**>(&y), 280, 2));
     for (int i = 0; i < 70; ++i) x[i] = i, y[i] = -1;
     void* same;
     check(cudaHostGetDevicePointer(&same, y, 0));
     run(x, static_cast<int*>(same), 70);
     show({y, y + 70});
-    Pointer of_x, of_stack;
+    Pointer of_x, of_y, of_stack;
     check(cudaPointerGetAttributes(&of_x, x));
+    check(cudaPointerGetAttributes(&of_y, y));
     check(cudaPointerGetAttributes(&of_stack, &of_x));
-    std::printf("%d %d\n", of_x.type, of_stack.type);
+    std::printf("%d %d %d\n", of_x.type, of_y.type, of_stack.type);
     check(cudaMemcpy(x, y, 280, DEFAULT));
     std::printf("%d\n", std::memcmp(x, y, 280));
-    check(cudaFree(x));
+    unsigned flags;
+    check(cudaHostGetFlags(&flags, y));
+    std::printf("%u\n", flags);
+    check(cudaHostGetFlags(&flags, x));
+    check(cudaFreeHost(x));
     check(cudaFree(y));
+    check(cudaFree(x));
+    check(cudaFreeHost(y));
 }
 
 static void rectangles() {
@@ -151,6 +192,20 @@ static void rectangles() {
     for (int row = 0; row < 4; ++row) show({&all[row * pitch / 4], &all[row * pitch / 4] + 4});
     check(cudaMemcpy2D(part.data(), 8, made, pitch, 4, 3, DEVICE_TO_HOST));
     show(part);
+}
+
+static void volumes() {
+    const Box box{3, 2, 2};
+    Pitched made;
+    check(cudaMalloc3D(&made, box));
+    check(cudaMemset3D(made, 9, box));
+    char given[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, all[12] = {};
+    const Copy3D there{nullptr, {1, 1, 0}, {given, 3, 3, 2}, nullptr, {0, 0, 0}, made, {2, 1, 2}, HOST_TO_DEVICE};
+    const Copy3D back{nullptr, {}, made, nullptr, {}, {all, 3, 3, 2}, box, DEVICE_TO_HOST};
+    check(cudaMemcpy3D(&there));
+    check(cudaMemcpy3D(&back));
+    show({all, all + 12});
+    std::printf("%zu %zu %zu\n", made.pitch, made.width, made.height);
 }
 
 static void shared() {
@@ -180,6 +235,9 @@ static void time() {
     check(cudaEventElapsedTime(&milliseconds, start, end));
     std::printf("%.6f\n", milliseconds);
     check(cudaEventElapsedTime(&milliseconds, start, never));
+    check(cudaEventElapsedTime(&milliseconds, start, nullptr));
+    check(cudaEventElapsedTime(&milliseconds, end, start));
+    std::printf("%.6f\n", milliseconds);
 }
 
 static void properties() {
@@ -195,7 +253,26 @@ static void properties() {
     check(cudaFuncGetAttributes(&attributes, &combine));
     int blocks;
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &reversed, 64, 20000));
-    std::printf("%d %d %d\n", attributes.registers > 0, attributes.ptx, blocks);
+    std::printf("%d %d %d %d\n", attributes.registers > 0, attributes.ptx, attributes.threads, blocks);
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &reversed, 2048, 0));
+    Size shared, limit, unused, memory;
+    check(cudaOccupancyAvailableDynamicSMemPerBlock(&shared, &reversed, 2, 64));
+    check(cudaDeviceSetLimit(1, 5000));
+    check(cudaDeviceGetLimit(&limit, 1));
+    check(cudaMemGetInfo(&unused, &memory));
+    device<char>(1000);
+    Size rest;
+    check(cudaMemGetInfo(&rest, &memory));
+    std::printf("%d %zu %zu %zu\n", blocks, shared, limit, unused - rest);
+    const char* name;
+    check(cudaFuncGetName(&name, &reversed));
+    std::printf("%s %d\n", name, cudaCreateChannelDesc(32, 0, 0, 0, 2).x);
+    void* stream;
+    unsigned flags;
+    check(cudaStreamCreateWithFlags(&stream, 1));
+    check(cudaStreamGetFlags(stream, &flags));
+    check(cudaStreamDestroy(stream));
+    std::printf("%u\n", flags);
     check(cudaGetDeviceProperties(all, 1));
 }
 
@@ -216,6 +293,18 @@ static void misused() {
     std::printf("%d %d %d\n", peeked, got, cudaGetLastError());
     check(cudaFree(x));
     check(cudaMemset(x, 0, 16));                              // freed
+    check(cudaMemcpy(nullptr, host, 16, HOST_TO_DEVICE));
+    check(cudaMemcpy(host, host + 1, 4, HOST_TO_DEVICE));
+    check(cudaMemcpy(nullptr, host, 0, HOST_TO_DEVICE));      // nothing to do
+    check(cudaMemset(host, 0, 16));
+    check(cudaMemcpy(x, host, 16, 5));
+    check(cudaMemcpy2D(x, 4, host, 8, 8, 2, HOST_TO_DEVICE));
+    check(cudaMemcpyPeer(x, 1, x, 0, 4));
+    check(cudaMallocManaged(&much, 0, 1));
+    check(cudaFuncSetAttribute(&reversed, 8, 1 << 30));
+    int blocks;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &reversed, 0, 0));
+    check(cudaStreamDestroy(nullptr));
 }
 
 static void large() { check(launch(&greet, 1, 2048, {})); }
@@ -225,6 +314,7 @@ static void fault() {
     Pair pair{};
     check(launch(&combine, 1, 4, {&x, &x, &pair, &n}));
     check(cudaDeviceSynchronize());
+    check(cudaStreamSynchronize(nullptr));
     void* more;
     check(cudaMalloc(&more, 4));
     std::printf("%d %d\n", cudaGetLastError(), cudaGetLastError());
@@ -248,14 +338,83 @@ static void threads() {
     show(sums);
 }
 
+// Memory of another thread of the host, which writes it while a kernel runs.
+static void meanwhile() {
+    int *x, *y, n = 70;
+    check(cudaMallocManaged(reinterpret_cast<void**>(&x), 280, 1));
+    check(cudaMallocHost(reinterpret_cast<void**>(&y), 280, 0));
+    run(x, x, n);                                             // compiles the kernel
+    std::thread other([x, n] { for (int i = 0; i < 20; ++i) run(x, x, n); });
+    usleep(50000);
+    y[0] = 42;
+    other.join();
+    std::printf("%d\n", y[0]);
+}
+
+// Processes that the program starts use the GPU at the same time. One stays behind.
+static void children() {
+    std::printf("parent\n");
+    std::fflush(stdout);
+    std::vector<int> all;
+    for (int child = 0; child < 3; ++child) {
+        all.push_back(fork());
+        if (all.back()) continue;
+        for (int i = 0; i < 20; ++i) {
+            const int given = 100 * child + i;
+            int got, *x = device<int>(1);
+            check(cudaMemcpy(x, &given, 4, HOST_TO_DEVICE));
+            check(cudaMemcpy(&got, x, 4, DEVICE_TO_HOST));
+            if (got != given) _exit(1);
+        }
+        _exit(0);
+    }
+    for (const int child : all) {
+        int status;
+        waitpid(child, &status, 0);
+        std::printf("%d ", status);
+    }
+    std::printf("\n");
+    if (!fork()) {
+        for (const int file : {0, 1, 2}) close(file);
+        sleep(100);
+    }
+}
+
+// It ends during a launch.
+static void early() {
+    std::thread([] { for (;;) launch(&greet, 1000, 32, {}); }).detach();
+    sleep(1);
+    _exit(0);
+}
+
+static void closed() {
+    for (int file = 3; file < 100; ++file) close(file);
+    device<int>(1);
+}
+
+static void beyond() {
+    int* x = device<int>(1);
+    check(cudaMemcpy(x, reinterpret_cast<const void*>(4096), 4, HOST_TO_DEVICE));
+}
+
+static void wait() {
+    std::printf("waiting\n");
+    std::fflush(stdout);
+    sleep(100);
+}
+
+static void asked() { raise(SIGTERM); }
+static void realtime() { raise(SIGRTMIN + 3); }
 static void leave() { std::exit(3); }
 static void crash() { std::abort(); }
 static void nothing() {}
 
 int main(int, char** arguments) {
     const std::map<std::string, void (*)()> tests = {
-        {"arrays", arrays}, {"managed", managed}, {"rectangles", rectangles}, {"shared", shared}, {"printing", printing},
-        {"time", time}, {"properties", properties}, {"misused", misused}, {"large", large}, {"fault", fault},
-        {"threads", threads}, {"leave", leave}, {"crash", crash}, {"nothing", nothing}};
+        {"arrays", arrays}, {"managed", managed}, {"rectangles", rectangles}, {"volumes", volumes}, {"shared", shared},
+        {"printing", printing}, {"time", time}, {"properties", properties}, {"misused", misused}, {"large", large},
+        {"fault", fault}, {"threads", threads}, {"meanwhile", meanwhile}, {"children", children}, {"early", early},
+        {"closed", closed}, {"beyond", beyond}, {"wait", wait}, {"asked", asked}, {"realtime", realtime}, {"leave", leave},
+        {"crash", crash}, {"nothing", nothing}};
     tests.at(arguments[1])();
 }

@@ -62,7 +62,9 @@ def test_arrays_and_variables(run: Callable[..., Ran]) -> None:
 def test_memory_of_host_and_gpu(run: Callable[..., Ran]) -> None:
     """The host reads and writes it in place; its kinds; a copy of it."""
     lines, errors, status = run("managed", "--functional")
-    assert (numbers(lines[0]), lines[1:3], errors, status) == (SUMS, ["3 0", "0"], "", 0)
+    assert (numbers(lines[0]), lines[1:3], errors, status) == (SUMS, ["3 1 0", "0"], "", 0)
+    refused = "cudaErrorInvalidValue: invalid argument"
+    assert lines[3:7] == ["2", refused, refused, refused]  # each kind has its own cudaFree
 
 
 def test_rectangles(run: Callable[..., Ran]) -> None:
@@ -72,6 +74,13 @@ def test_rectangles(run: Callable[..., Ran]) -> None:
     assert [numbers(line) for line in lines[:6]] == [
         [512], [0, 0, 2, fill], [5, 0, 7, fill], [10, 11, 12, fill], [fill] * 4, [0, -1, 5, -1, 10, -1]]
     assert status == 0
+
+
+def test_volumes(run: Callable[..., Ran]) -> None:
+    """A part of one is copied, and all of it back."""
+    lines, errors, status = run("volumes", "--functional")
+    assert numbers(lines[0]) == [5, 6, 9, 9, 9, 9, 11, 12, 9, 9, 9, 9]
+    assert (numbers(lines[1]), errors, status) == ([512, 3, 2], "", 0)
 
 
 def test_dynamic_shared_memory_and_copies_on_the_gpu(run: Callable[..., Ran]) -> None:
@@ -89,7 +98,8 @@ def test_time_between_events_is_cycles(run: Callable[..., Ran], tmp_path: Path) 
     document = json.loads((tmp_path / "time.json").read_text())
     cycles = document["timing"]["cycles"]
     assert not undescribed(document)
-    assert lines[4:6] == [f"{cycles / 1e6:.6f}", "cudaErrorInvalidResourceHandle: invalid resource handle"]
+    invalid = "cudaErrorInvalidResourceHandle: invalid resource handle"
+    assert lines[4:8] == [f"{cycles / 1e6:.6f}", invalid, invalid, f"{-cycles / 1e6:.6f}"]
     assert status == 0
 
 
@@ -98,7 +108,8 @@ def test_the_device_is_the_machine(run: Callable[..., Ran]) -> None:
     lines, _, _ = run("properties", "--preset", "narrow", "--functional")
     assert numbers(lines[0]) == [1024, 64, 2**31 - 1, sm.shared_bytes, 32, sm.rows * sm.banks * 32, 1, 32 * sm.warps,
                                  7, 5, sm.blocks]
-    assert lines[1:4] == ["Warploom narrow", f"1 75 {sm.shared_bytes // 20000}",
+    assert lines[1:7] == ["Warploom narrow", f"1 75 1024 {sm.shared_bytes // 20000}",
+                          f"0 {sm.shared_bytes // 2} 5000 1000", "reversed 32", "1",
                           "cudaErrorInvalidDevice: invalid device ordinal"]
 
 
@@ -112,10 +123,14 @@ def test_errors_of_the_program(run: Callable[..., Ran]) -> None:
     lines, errors, status = run("misused", "--functional")
     names = [line.partition(":")[0] for line in lines]
     assert names[:9] == [
-        "cudaErrorInvalidMemcpyDirection", "cudaErrorInvalidValue", "cudaErrorInvalidValue", "cudaErrorInvalidSymbol",
+        "cudaErrorInvalidValue", "cudaErrorInvalidValue", "cudaErrorInvalidValue", "cudaErrorInvalidSymbol",
         "cudaErrorInvalidValue", "cudaErrorMemoryAllocation", "cudaErrorInvalidDeviceFunction",
         "cudaErrorNotSupported", "801 801 0"]
-    assert names[9] == "cudaErrorInvalidValue"
+    assert names[9:19] == [
+        "cudaErrorInvalidValue", "cudaErrorInvalidValue", "cudaErrorInvalidValue", "cudaErrorInvalidValue",
+        "cudaErrorInvalidMemcpyDirection", "cudaErrorInvalidPitchValue", "cudaErrorInvalidDevice",
+        "cudaErrorInvalidValue", "cudaErrorInvalidValue", "cudaErrorInvalidValue"]
+    assert names[19] == "cudaErrorInvalidResourceHandle"
     assert "warning: cudaGraphCreate is not supported" in errors
     assert status == 0
 
@@ -132,7 +147,7 @@ def test_a_kernel_that_fails(run: Callable[..., Ran], tmp_path: Path) -> None:
     """From then on everything fails, as on a GPU, and the user sees where the kernel failed."""
     lines, errors, status = run("fault", "--functional")
     failed = "cudaErrorLaunchFailure: unspecified launch failure"
-    assert lines[:4] == [failed, failed, failed, "719 719"]
+    assert lines[:5] == [failed, failed, failed, failed, "719 719"]
     path, line = re.search(r"warning: (\S+):(\d+): thread \(0, 0, 0\).* a null pointer", errors).groups()
     assert "ld.global" in (tmp_path / path).read_text().splitlines()[int(line) - 1]
     assert status == 1

@@ -89,5 +89,9 @@ class ExecutionError(WarploomError):
     printed: str = ""
 
 
+class DeviceAssertError(ExecutionError):
+    """An assertion of a kernel has failed."""
+
+
 class ToolError(WarploomError):
     """An external tool is missing or failed; the message names it, what needs it, and how to get it."""

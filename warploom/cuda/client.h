@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -13,20 +14,20 @@
 using u64 = std::uint64_t;
 
 enum Error : int {                       // of cudaError_t
-    SUCCESS = 0, INVALID_VALUE = 1, MEMORY_ALLOCATION = 2, INVALID_SYMBOL = 13, INVALID_COPY = 21,
-    INVALID_FUNCTION = 98, INVALID_DEVICE = 101, INVALID_HANDLE = 400, ILLEGAL_ADDRESS = 700, LAUNCH_FAILURE = 719,
-    NOT_SUPPORTED = 801
+    SUCCESS = 0, INVALID_VALUE = 1, MEMORY_ALLOCATION = 2, INVALID_PITCH = 12, INVALID_SYMBOL = 13, INVALID_COPY = 21,
+    INVALID_FUNCTION = 98, INVALID_DEVICE = 101, UNSUPPORTED_LIMIT = 215, INVALID_HANDLE = 400, ASSERT = 710,
+    LAUNCH_FAILURE = 719, NOT_SUPPORTED = 801
 };
 
 enum class Verb : u64 {                  // in the order of session.py
-    LOAD, KERNEL, LAUNCH, ALLOCATE, FREE, WRITE, READ, COPY, FILL, SET, GET, CYCLES, DEVICE, OCCUPANCY
+    LOAD, KERNEL, LAUNCH, ALLOCATE, FREE, WRITE, READ, COPY, FILL, SET, GET, CYCLES, DEVICE, OCCUPANCY, UNUSED
 };
 
 struct Answer { Error error; u64 value; std::string data; };
 
 inline std::recursive_mutex lock;        // one request at a time, and whatever belongs to it
 inline thread_local Error last = SUCCESS;
-inline Error fault = SUCCESS;            // of a kernel that has failed: from then on every request fails
+inline std::atomic<Error> fault{SUCCESS};  // of a kernel that has failed: from then on every call fails
 
 inline Error failed(Error error) {
     if (error) last = error;
@@ -62,7 +63,7 @@ inline Answer ask(Verb verb, u64 a, u64 b, u64 c, const void* data, std::size_t 
     transfer<received>(reinterpret_cast<char*>(header), sizeof header);
     Answer answer{failed(static_cast<Error>(header[0])), header[1], std::string(header[2], '\0')};
     transfer<received>(answer.data.data(), answer.data.size());
-    if (answer.error == ILLEGAL_ADDRESS || answer.error == LAUNCH_FAILURE) fault = answer.error;
+    if (answer.error == ASSERT || answer.error == LAUNCH_FAILURE) fault = answer.error;
     return answer;
 }
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from warploom.arch.chunks import resident_blocks
-from warploom.arch.errors import ExecutionError, LaunchError, PtxError, WarploomError, warn
+from warploom.arch.errors import DeviceAssertError, ExecutionError, LaunchError, PtxError, WarploomError, warn
 from warploom.arch.gpu import sms_of
-from warploom.arch.launch import Launch
+from warploom.arch.launch import MAX_BLOCK_THREADS, Launch
 from warploom.arch.memory_map import HEAP_BASE
 from warploom.compiler.prepare import prepared
 from warploom.cuda.fatbin import Ptx, embedded
@@ -43,6 +43,7 @@ class Code(IntEnum):
     INVALID_VALUE = 1
     MEMORY_ALLOCATION = 2
     INVALID_CONFIGURATION = 9
+    ASSERT = 710
     LAUNCH_FAILURE = 719
 
 
@@ -70,10 +71,11 @@ class Session:
         self._kernels: list[Kernel] = []
         self._arrays: dict[int, DeviceArray] = {}  # by the address that the program has been given
         self._addresses: list[int] = []  # these addresses, ascending
+        self._used = 0  # bytes of the arrays
         self._cycles = 0
         self._verbs: tuple[Callable[[int, int, int, bytes], Answer], ...] = (
             self._load, self._kernel, self._launch, self._allocate, self._free, self._write, self._read, self._copy,
-            self._fill, self._set, self._get, self._count, self._device, self._occupancy)
+            self._fill, self._set, self._get, self._count, self._device, self._occupancy, self._unused)
 
     def serve(self, connection: socket.socket) -> None:
         """Answer requests until the program closes the connection. Raises `PtxError`, and with hardware
@@ -115,8 +117,8 @@ class Session:
         self._kernels.append(self._module(module)[name.decode()])
         program = self._kernels[-1].program
         return len(self._kernels) - 1, _numbers(
-            program.shared_bytes, program.registers, self._ptx[module][-1].architecture,
-            *(parameter.size for parameter in program.parameters))
+            program.shared_bytes, program.registers, program.max_threads or MAX_BLOCK_THREADS,
+            self._ptx[module][-1].architecture, *(parameter.size for parameter in program.parameters))
 
     def _launch(self, kernel: int, _b: int, _c: int, data: bytes) -> Answer:
         found, at, arguments = self._kernels[kernel], SHAPE.size, []
@@ -129,7 +131,8 @@ class Session:
         except LaunchError as error:
             raise self._failed(Code.INVALID_CONFIGURATION, error) from None
         except ExecutionError as error:
-            raise self._failed(Code.LAUNCH_FAILURE, error, error.printed.encode()) from None
+            code = Code.ASSERT if isinstance(error, DeviceAssertError) else Code.LAUNCH_FAILURE
+            raise self._failed(code, error, error.printed.encode()) from None
         self._cycles += launched.estimated.cycles if launched.timed else 0
         return 0, launched.printed.encode()
 
@@ -156,9 +159,8 @@ class Session:
     # Memory
 
     def _allocate(self, size: int, alignment: int, _c: int, _data: bytes) -> Answer:
-        used = sum(array.shape[0] for array in self._arrays.values())
         whole = size + alignment - 1
-        if used + whole > MEMORY:
+        if self._used + whole > MEMORY:
             raise Refused(Code.MEMORY_ALLOCATION)
         array = self._gpu.zeros(whole, np.uint8)
         if array.address + whole not in SPACE:
@@ -166,13 +168,16 @@ class Session:
         address = -(-array.address // alignment) * alignment
         bisect.insort(self._addresses, address)
         self._arrays[address] = array
+        self._used += whole
         return address, b""
 
     def _free(self, address: int, _b: int, _c: int, _data: bytes) -> Answer:
         if address not in self._arrays:
             raise Refused(Code.INVALID_VALUE)
         self._addresses.remove(address)
-        self._arrays.pop(address).free()
+        array = self._arrays.pop(address)
+        self._used -= array.shape[0]
+        array.free()
         return 0, b""
 
     def _place(self, address: int, size: int) -> tuple[DeviceArray, int]:
@@ -216,7 +221,11 @@ class Session:
     def _occupancy(self, kernel: int, threads: int, shared: int, _data: bytes) -> Answer:
         launch = Launch((1, 1, 1), (threads, 1, 1), dynamic_shared=shared)
         program = prepared(self._kernels[kernel].program, self._gpu.config)
-        return resident_blocks(self._gpu.config, program, launch), b""
+        fits = threads <= (program.max_threads or MAX_BLOCK_THREADS)
+        return resident_blocks(self._gpu.config, program, launch) if fits else 0, b""
+
+    def _unused(self, _a: int, _b: int, _c: int, _data: bytes) -> Answer:
+        return MEMORY - self._used, b""
 
 
 def _numbers(*numbers: int) -> bytes:
