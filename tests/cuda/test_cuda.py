@@ -2,10 +2,12 @@
 
 import ctypes
 import json
-import os
 import re
+import signal
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -158,13 +160,34 @@ def test_threads_of_the_host(run: Callable[..., Ran]) -> None:
     assert (numbers(lines[0]), status) == ([0, 32, 64, 96], 0)
 
 
+def test_a_kernel_changes_only_what_it_writes(run: Callable[..., Ran]) -> None:
+    lines, _, status = run("meanwhile", "--functional")
+    assert (lines[0], status) == ("42", 0)
+
+
+def test_processes_that_the_program_starts(run: Callable[..., Ran]) -> None:
+    """Each gets the answers to its own requests, and nobody waits for one that stays when the program has ended."""
+    start = time.monotonic()
+    lines, errors, status = run("children", "--functional")
+    assert (lines[0], numbers(lines[1]), errors, status) == ("parent", [0, 0, 0], "", 0)
+    assert time.monotonic() - start < 60
+
+
 @pytest.mark.parametrize(("test", "message"), [
-    ("leave", "ended with status 3"), ("crash", "ended by SIGABRT"), ("nothing", None)])
+    ("leave", "ended with status 3"), ("crash", "ended by SIGABRT"), ("asked", "ended by SIGTERM"),
+    ("realtime", f"ended by signal {signal.SIGRTMIN + 3}"), ("closed", "file descriptor $WARPLOOM_CUDA"),
+    ("beyond", "memory that it does not have"), ("nothing", None)])
 def test_how_the_program_ends(run: Callable[..., Ran], test: str, message: str | None) -> None:
     lines, errors, status = run(test, "--functional")
     assert lines[-1].endswith("has launched no kernel.")
     assert message in errors if message else not errors
     assert status == (message is not None)
+
+
+def test_the_program_ends_during_a_launch(run: Callable[..., Ran]) -> None:
+    lines, errors, status = run("early", "--functional")
+    assert any("launches on fermi" in line for line in lines)
+    assert (errors, status) == ("", 0)
 
 
 def test_launch_files_run_again(run: Callable[..., Ran], tmp_path: Path) -> None:
@@ -191,7 +214,7 @@ def test_an_endless_loop_ends(run: Callable[..., Ran]) -> None:
 
 
 def test_alone_the_program_says_how_to_start_it(program: Path) -> None:
-    place = library(*needed(program))
+    place = library("libcudart.so.13", 13)
     done = subprocess.run([str(program), "nothing"], env={"LD_LIBRARY_PATH": str(place)}, capture_output=True,
                           text=True, check=False)
     assert "start the program with that" in done.stderr
@@ -200,13 +223,24 @@ def test_alone_the_program_says_how_to_start_it(program: Path) -> None:
 
 def test_a_killed_command_ends_the_program(program: Path, tmp_path: Path) -> None:
     """Its next request fails."""
-    ours, theirs = os.pipe()
-    os.close(ours)
-    place = library(*needed(program))
-    done = subprocess.run([str(program), "nothing"], env={"LD_LIBRARY_PATH": str(place), "WARPLOOM_CUDA": str(theirs)},
-                          pass_fds=(theirs,), capture_output=True, text=True, check=False)
+    ours, theirs = socket.socketpair()
+    ours.close()
+    place = library("libcudart.so.13", 13)
+    with theirs:
+        number = theirs.fileno()
+        done = subprocess.run(
+            [str(program), "nothing"], env={"LD_LIBRARY_PATH": str(place), "WARPLOOM_CUDA": str(number)},
+            pass_fds=(number,), capture_output=True, text=True, check=False)
     assert "warploom cuda has ended" in done.stderr
     assert done.returncode == 1
+
+
+def test_a_killed_command_ends_a_program_without_requests(program: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "warploom.cli", "cuda", str(program), "wait"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"waiting\n"
+        process.kill()
+        assert process.communicate(timeout=60)[0] == b""
 
 
 def test_compressed_ptx(tmp_path: Path) -> None:
@@ -218,7 +252,7 @@ def test_compressed_ptx(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("content", "message"), [
-    (b"\x7fELF", "does not load CUDA's runtime library: compile it with nvcc -cudart shared"),
+    (b"\0.text\0.nv_fatbin\0", "does not load CUDA's runtime library: compile it with nvcc -cudart shared"),
     (b"\0libcudart.so.10.2\0", "loads libcudart.so.10.2: use CUDA 11 to 13"),
 ])
 def test_programs_of_another_kind(tmp_path: Path, content: bytes, message: str) -> None:
@@ -233,7 +267,7 @@ def test_programs_of_another_kind(tmp_path: Path, content: bytes, message: str) 
 def test_libraries_of_all_versions(tmp_path: Path, name: str, version: int, properties: str) -> None:
     """Each has every function of NVIDIA's."""
     (tmp_path / "program").write_bytes(b"\0" + name.encode() + b"\0")
-    assert needed(tmp_path / "program") == (name, version)
+    assert needed(tmp_path / "program") == [(name, version)]
     made = ctypes.CDLL(str(library(name, version) / name))
     for function in (HERE.parents[1] / "warploom" / "cuda" / "functions.txt").read_text().split():
         assert hasattr(made, function)
@@ -242,6 +276,17 @@ def test_libraries_of_all_versions(tmp_path: Path, name: str, version: int, prop
     assert number.value == 1000 * version
     assert made.cudaGraphLaunch(None, None) == 801
     assert hasattr(made, properties)
+
+
+def test_a_library_of_the_program_may_have_the_kernels(program: Path, tmp_path: Path) -> None:
+    """The program does not name CUDA's library itself, so it may be any version."""
+    script = tmp_path / "script.sh"
+    script.write_text(f"#!/bin/sh\n{program} leave\necho status $?\n")
+    script.chmod(0o755)
+    assert needed(script) == [("libcudart.so.11.0", 11), ("libcudart.so.12", 12), ("libcudart.so.13", 13)]
+    command = [sys.executable, "-m", "warploom.cli", "cuda", str(script)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.stdout.splitlines()[0], done.stderr, done.returncode) == ("status 3", "", 0)
 
 
 def container(*entries: tuple[int, int, int, bytes]) -> bytes:

@@ -1,5 +1,6 @@
 // The connection to the process that has started this program (session.py): a request, and its answer.
 #pragma once
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -39,13 +40,41 @@ inline void lost(const char* why) {
     _exit(1);
 }
 
+inline int connection() {
+    static const char* const number = std::getenv("WARPLOOM_CUDA");
+    if (!number) lost("this is the CUDA library of warploom cuda: start the program with that");
+    return std::atoi(number);
+}
+
+// Processes that the program starts have its connection, too: one of them at a time has a request.
+class Turn {
+public:
+    Turn() { change(F_WRLCK); }
+    ~Turn() { change(F_UNLCK); }
+
+private:
+    static void change(short type) {
+        struct flock whole{};
+        whole.l_type = type;
+        while (fcntl(connection(), F_SETLKW, &whole) < 0 && errno == EINTR) {}
+    }
+};
+
+constexpr const char* ENDED = "warploom cuda has ended";
+
+inline const char* reason() {            // why a transfer has failed
+    switch (errno) {
+        case EBADF: case ENOTSOCK: return "the program has closed file descriptor $WARPLOOM_CUDA: keep that open";
+        case EFAULT: return "the program copies memory that it does not have";
+        default: return ENDED;
+    }
+}
+
 template <ssize_t part(int, char*, std::size_t)> void transfer(char* at, std::size_t size) {
-    static const char* connection = std::getenv("WARPLOOM_CUDA");
-    if (!connection) lost("this is the CUDA library of warploom cuda: start the program with that");
     while (size) {
-        const ssize_t done = part(std::atoi(connection), at, size);
+        const ssize_t done = part(connection(), at, size);
         if (done < 0 && errno == EINTR) continue;
-        if (done <= 0) lost("warploom cuda has ended");
+        if (done <= 0) lost(done ? reason() : ENDED);
         at += done;
         size -= done;
     }
@@ -57,6 +86,7 @@ inline ssize_t received(int connection, char* at, std::size_t size) { return rec
 inline Answer ask(Verb verb, u64 a, u64 b, u64 c, const void* data, std::size_t size) {
     const std::lock_guard<std::recursive_mutex> held(lock);
     if (fault) return {failed(fault), 0, {}};
+    const Turn turn;
     u64 request[] = {static_cast<u64>(verb), a, b, c, size}, header[3];
     transfer<sent>(reinterpret_cast<char*>(request), sizeof request);
     transfer<sent>(static_cast<char*>(const_cast<void*>(data)), size);

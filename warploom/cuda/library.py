@@ -14,24 +14,31 @@ FLAGS = ("-std=c++17", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-Wno-a
 
 NEEDED = re.compile(rb"\0(libcudart\.so\.(\d+)(?:\.\d+)?)\0")
 
-OLDEST, NEWEST = 11, 13
-"""Versions of CUDA whose structs `device.h` knows."""
+GPU_CODE = b".nv_fatbin\0"
+"""The section of a program in which nvcc puts kernels."""
+
+NAMES = {11: "libcudart.so.11.0", 12: "libcudart.so.12", 13: "libcudart.so.13"}
+"""File names of the versions of CUDA whose structs `device.h` knows."""
 
 SUFFIXES = ("", "_ptsz", "_ptds")
 """A function has up to two more names, with which programs call it that have a default stream for each thread."""
 
 
-def needed(program: Path) -> tuple[str, int]:
-    """The file name of the library that a program loads, and its version. Raises `ConfigError` if it loads none, and
-    `OSError`."""
-    found = NEEDED.search(program.read_bytes())
-    if found is None:
+def needed(program: Path) -> list[tuple[str, int]]:
+    """The file name of the library that a program loads, and its version; all that there are if only other libraries
+    of it, or other programs that it starts, may load one. Raises `ConfigError` if it has kernels, but loads no library
+    or another version, and `OSError`."""
+    contents = program.read_bytes()
+    found = NEEDED.search(contents)
+    if found is None and GPU_CODE in contents:
         raise ConfigError(f"{program}: it does not load CUDA's runtime library: compile it with nvcc -cudart shared "
                           "--no-compress")
+    if found is None:
+        return [(name, version) for version, name in NAMES.items()]
     name, version = found[1].decode(), int(found[2])
-    if not OLDEST <= version <= NEWEST:
-        raise ConfigError(f"{program}: it loads {name}: use CUDA {OLDEST} to {NEWEST}")
-    return name, version
+    if version not in NAMES:
+        raise ConfigError(f"{program}: it loads {name}: use CUDA {min(NAMES)} to {max(NAMES)}")
+    return [(name, version)]
 
 
 def library(name: str, version: int) -> Path:

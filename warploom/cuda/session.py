@@ -1,6 +1,7 @@
 """The GPU of a CUDA program: it answers the requests of the library that the program has loaded (`client.h`)."""
 
 import bisect
+import contextlib
 import socket
 import struct
 from collections.abc import Callable
@@ -78,8 +79,8 @@ class Session:
             self._fill, self._set, self._get, self._count, self._device, self._occupancy, self._unused)
 
     def serve(self, connection: socket.socket) -> None:
-        """Answer requests until the program closes the connection. Raises `PtxError`, and with hardware
-        `LockstepError` and `ToolError`."""
+        """Answer requests until the program closes the connection, or ends during one. Raises `PtxError`, and with
+        hardware `LockstepError` and `ToolError`."""
         while request := _received(connection, REQUEST.size):
             verb, a, b, c, size = REQUEST.unpack(request)
             data = _received(connection, size)
@@ -87,7 +88,8 @@ class Session:
                 code, (value, answer) = 0, self._verbs[verb](a, b, c, data)
             except Refused as refused:
                 code, value, answer = refused.code, 0, refused.data
-            connection.sendall(ANSWER.pack(code, value, len(answer)) + answer)
+            with contextlib.suppress(ConnectionError):
+                connection.sendall(ANSWER.pack(code, value, len(answer)) + answer)
 
     # Kernels and variables
 
@@ -235,7 +237,8 @@ def _numbers(*numbers: int) -> bytes:
 def _received(connection: socket.socket, size: int) -> bytes:
     """So many bytes, or none if the program has ended."""
     parts = []
-    while size and (part := connection.recv(min(size, 1 << 20))):
-        parts.append(part)
-        size -= len(part)
+    with contextlib.suppress(ConnectionError):
+        while size and (part := connection.recv(min(size, 1 << 20))):
+            parts.append(part)
+            size -= len(part)
     return b"".join(parts) if not size else b""

@@ -1,6 +1,8 @@
 """``warploom cuda``: a CUDA program of a user, whose kernels run on a `Gpu`."""
 
 import argparse
+import contextlib
+import ctypes
 import dataclasses
 import os
 import shutil
@@ -8,6 +10,8 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 from warploom import report
@@ -16,9 +20,12 @@ from warploom.arch.launch import DEFAULT_LIMIT
 from warploom.cuda.library import library, needed
 from warploom.cuda.session import Session
 from warploom.host.gpu import Gpu
-from warploom.processes import interrupts_later
+from warploom.processes import INTERRUPTS, interrupts_later
 from warploom.verbs import Body, machine, need_simulator
 from warploom.verbs.launches import check_ways, describe, show_launches, show_statistics
+
+PR_SET_PDEATHSIG = 1
+"""Of Linux's prctl: the signal that a process gets when its parent ends."""
 
 FOLDER = Path("build/cuda")
 """Where folders with the PTX of programs are made."""
@@ -34,10 +41,10 @@ def main(options: argparse.Namespace) -> Body:
     gpu = Gpu(sm if around is None else None, gpu=around, timing=not options.functional, rtl=options.rtl,
               replay=options.replay, launch_files=options.launches, sample=options.blocks,
               limit=options.limit or DEFAULT_LIMIT)
-    place = library(*needed(program))
+    places = [library(name, version) for name, version in needed(program)]
     session = Session(gpu, program.name, options.out or FOLDER / program.name)
     sys.stdout.flush()
-    status, difference = _run([str(program), *options.arguments], place, session, rtl=options.rtl)
+    status, difference = _run([str(program), *options.arguments], places, session, rtl=options.rtl)
     body = {"configuration": dataclasses.asdict(gpu.gpu or gpu.config),
             "program": {"command": [options.program, *options.arguments], "status": status}, **describe(gpu),
             "failure": difference or _failure(options.program, status, session.failures)}
@@ -53,29 +60,31 @@ def _program(name: str) -> Path:
     return Path(found).resolve()
 
 
-def _run(command: list[str], place: Path, session: Session, *, rtl: bool) -> tuple[int, str | None]:
+def _run(command: list[str], places: Iterable[Path], session: Session, *, rtl: bool) -> tuple[int, str | None]:
     """The status of a command, and a line if hardware and model differ, which ends it."""
     if not rtl:
-        return _served(command, place, session), None
+        return _served(command, places, session), None
     from warploom.tb.lockstep import LockstepError  # noqa: PLC0415  (the model needs no simulator)
 
     try:
-        return _served(command, place, session), None
+        return _served(command, places, session), None
     except LockstepError as error:
         return -signal.SIGKILL, str(error)
 
 
-def _served(command: list[str], place: Path, session: Session) -> int:
-    """Run a command with the library in a folder until it ends; returns its status, negative for a signal."""
+def _served(command: list[str], places: Iterable[Path], session: Session) -> int:
+    """Run a command with the libraries in these folders until it ends; returns its status, negative for a signal."""
     ours, theirs = socket.socketpair()
-    path = os.pathsep.join(filter(None, (str(place), os.environ.get("LD_LIBRARY_PATH"))))
+    path = os.pathsep.join(filter(None, (*map(str, places), os.environ.get("LD_LIBRARY_PATH"))))
     process = None
     with ours:
         try:
             with theirs, interrupts_later():
                 process = subprocess.Popen(
                     command, pass_fds=(theirs.fileno(),),
+                    preexec_fn=_prepare,  # noqa: PLW1509  (this process has no thread yet that could hold a lock)
                     env={**os.environ, "LD_LIBRARY_PATH": path, "WARPLOOM_CUDA": str(theirs.fileno())})
+            threading.Thread(target=_disconnect, args=(ours, process), daemon=True).start()
             session.serve(ours)
             return process.wait()
         finally:
@@ -84,13 +93,32 @@ def _served(command: list[str], place: Path, session: Session) -> int:
                 process.wait()
 
 
+def _prepare() -> None:
+    """In the new process: let signals that ask it to end do so, for it inherits that they are delayed; and end with
+    the process that has started it, even if that is killed."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTS)
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _disconnect(connection: socket.socket, process: "subprocess.Popen[bytes]") -> None:
+    """Close a connection when the program ends: processes that it has started and left behind have it, too."""
+    process.wait()
+    with contextlib.suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
+
+
 def _failure(name: str, status: int, failures: list[str]) -> str | None:
     """What has gone wrong, in a line."""
     if failures:
         return f"{name}: {len(failures)} of its calls failed, the first with: {failures[0]}"
     if status < 0:
-        return f"{name}: ended by {signal.Signals(-status).name}"
+        return f"{name}: ended by {_signal(-status)}"
     return f"{name}: ended with status {status}" if status else None
+
+
+def _signal(number: int) -> str:
+    """The name of a signal; most of those for real time have none."""
+    return signal.Signals(number).name if number in list(signal.Signals) else f"signal {number}"
 
 
 def _show(name: str, gpu: Gpu, body: Body) -> None:
