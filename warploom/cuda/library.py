@@ -58,8 +58,8 @@ def _compile(name: str, version: int, folder: Path) -> None:
 
 
 def functions() -> set[str]:
-    """The functions that `runtime.cpp` defines."""
-    source = (HERE / "runtime.cpp").read_text()
+    """The functions that `runtime.cpp` and the files that it includes define."""
+    source = "".join(path.read_text() for path in (HERE / "runtime.cpp", *HERE.glob("*.h")))
     return {match[1] for match in re.finditer(r"(?:^API [^(]*\b|^SAME\()(\w+)[(,)]", source, re.MULTILINE)}
 
 
