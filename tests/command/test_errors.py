@@ -339,6 +339,7 @@ def test_output_that_cannot_be_written(folder, fails, options, message):
     (("run", "k.toml", "--out", "out", "--json", "out/a.npy"), "--out: out/a.npy", "--json writes"),
     (("annotate", "k.toml", "--json", "a.npy"), "--json: a.npy", "the command reads"),
     (("compile", "k.ptx", "--json", "k.ptx"), "--json: k.ptx", "the command reads"),
+    (("evaluate", "silicon", "--from", "a.npy", "--json", "a.npy"), "--json: a.npy", "the command reads"),
     (("report", "k.toml", "--out", "link"), "--out: link", "the command reads"),
     (("report", "k.toml", "--out", "r", "--json", "r"), "--out: r", "--json writes"),
     (("trace", "k.toml", "--out", "a.npy"), "--out: a.npy", "the command reads"),

@@ -380,6 +380,29 @@ def test_an_owner_ends_with_the_first_result_that_it_needs() -> None:
     assert front.saturation.counts.owners == 1
 
 
+def test_a_new_owner_has_asked_for_nothing_yet() -> None:
+    """Warp 0 has loaded r1 before; then warp 2 stores, and reads its own r1."""
+    front = Front()
+    front.saturation.settle(0, True)
+    front.come(0, LOAD)
+    front.issue(0, USE)  # which ends it
+    front.come(2, STORE)
+    front.issue(2, USE)
+    front.come(0, LOAD)
+    assert front.may_enter() == 0b1110
+    assert front.saturation.counts.owners == 2
+
+
+def test_an_instruction_that_does_not_enter_the_datapath_owns_nothing() -> None:
+    front = Front()
+    front.saturation.settle(0, True)
+    front.come(0, LOAD)
+    front.come(2, LOAD)
+    front.warps[0].enters = False
+    front.issue(0, ADD)
+    assert front.may_enter() == 0b1111
+
+
 def test_shared_memory_is_free_for_all() -> None:
     front = Front()
     front.saturation.settle(0, True)
