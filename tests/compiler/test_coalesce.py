@@ -1,5 +1,7 @@
 """Units of allocation: what copies join."""
 
+from dataclasses import replace
+
 from support.random_function import empty_function
 
 from warploom.arch.isa import Op
@@ -49,6 +51,15 @@ def test_a_register_joins_a_half() -> None:
     single, (low, high) = function.new(), function.new_pair()
     found = units(load(single), copy(high, single), load(low), *store(low, high))
     assert members(found) == [[[low.number], [single.number, high.number]]]
+
+
+def test_a_guarded_copy_joins_nothing() -> None:
+    """In lanes without the guard its ends differ."""
+    function = empty_function()
+    a, b, guard = function.new(), function.new(), function.new(RegisterClass.PREDICATE)
+    code = load(a), replace(copy(b, a), guard=guard), *store(b)
+    assert members(units(*code)) == [[[a.number]], [[b.number]]]
+    assert members(units(load(a), copy(b, a), *store(b))) == [[[a.number, b.number]]]
 
 
 def test_what_is_joined_weighs_as_much_as_its_parts() -> None:
