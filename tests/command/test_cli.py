@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import weakref
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from warploom.arch.config import PARAMETERS, SmConfig, presets
 from warploom.arch.parameters import PARTS
 from warploom.cli import main
 from warploom.kernels.library import kernel, kernels
+from warploom.running import Executed
 from warploom.tb import lockstep
 from warploom.verbs import consistent
 from warploom.verbs.run import run_rtl
@@ -369,6 +371,19 @@ def test_a_result_that_is_not_as_expected_fails_after_everything_is_written(sum_
     document = json.loads((folder / "run.json").read_text())
     assert document["failure"] == line
     assert "timing" not in document
+
+
+@pytest.mark.parametrize(("exact", "mismatches", "verdict"), [
+    ([], (), "not checked: the launch file expects nothing"), ([True, True], (), "as expected, bit for bit"),
+    ([True, False], (), "as expected"), ([True, False], ("a differs",), "1 of 2 buffers are wrong")])
+def test_what_a_run_says_of_its_results(exact, mismatches, verdict):
+    file = SimpleNamespace(expectations=[SimpleNamespace(exact=each) for each in exact])
+    assert Executed(file, None, None, mismatches).verdict == verdict
+
+
+def test_a_launch_file_has_its_own_size(sum_toml, capsys):
+    assert main(["run", str(sum_toml), "--size", "tiny"]) == 1
+    assert one_error_line(capsys).endswith("--size tiny goes with a bundled kernel; a launch file has its own sizes")
 
 
 @pytest.mark.parametrize(
