@@ -121,10 +121,10 @@ class Reach:
             if variable.name.startswith(VTABLE):
                 self._points[variable.name] = set()
         for variable in declared:
-            for position, symbol, _, part in variable.pointers:
+            for position, symbol, *_ in variable.pointers:
                 if variable.name not in self._points:
                     self._others.add(symbol.name)
-                elif not part.start:
+                else:  # also of the further bytes of an address, which is loaded from its first one
                     self._slots[symbol.name].add((variable.name, position))
                 if symbol.name in self._points:
                     self._points[symbol.name].add(symbol.offset)
