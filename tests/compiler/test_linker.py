@@ -108,6 +108,7 @@ def test_only_used_registers_are_listed() -> None:
         ("@%p1 bra;", 6, "bra: takes 1 operand, 0 given"),
         ("L: bra L, L;", 4, "bra: takes 1 operand, 2 given"),
         ("bra %r1;", 5, "a branch needs a label, and '%r1' is a register"),
+        ("L: bra L+8;", 4, "a branch needs a label, without an offset"),
         ("L: mov.b32 %r1, L;", 17, "label 'L' cannot be an operand of 'mov.b32'"),
         ("mov.b64 %rd1, f+8;", 15, "the address of a function cannot have an offset"),
         ("call lop;", 6, "function 'lop' is not declared; nearest: loop"),

@@ -391,6 +391,16 @@ def test_an_object_that_is_initialised_has_an_address_point():
     check(text + KERNEL.format(body), THREE)
 
 
+def test_a_pointer_in_another_space_is_of_no_vtable():
+    """In none of the functions that a vtable alone names the call ends."""
+    body = f"""{PROTOTYPE} .reg .b64 v, f; ld.const.u64 f, [table]; {called("call (b), f, (a), P")}"""
+    text = FUNCTIONS + ".const .align 8 .u64 table[1] = {two};" + KERNEL.format(body)
+    vtable = ".global .align 16 .u64 _ZTV1A[4] = {0, 0, one, three}; .global .u64 object = _ZTV1A+16;"
+    check(vtable + text, TWO)
+    assert len(compile_ptx(HEAD + vtable + text, "k.ptx", "k").instructions) == len(
+        compile_ptx(HEAD + text, "k.ptx", "k").instructions)
+
+
 def test_an_address_with_two_writers_has_no_distance():
     """Lanes below 9 take the second function, the others the first one."""
     text = FUNCTIONS + """.global .align 16 .u64 _ZTV1A[4] = {0, 0, one, three}; .global .u64 object = _ZTV1A+16;
@@ -398,6 +408,15 @@ def test_an_address_with_two_writers_has_no_distance():
     body = f"""{PROTOTYPE} .reg .b64 t, v, f; setp.lt.u32 p, %r0, 9; ld.global.u64 t, [object]; mov.u64 v, t;
     @p add.u64 v, t, 8; ld.u64 f, [v]; {called("call (b), f, (a), P")}"""
     check(text + KERNEL.format(body), np.where(LANES < 9, THREE, ONE))
+
+
+def test_a_register_may_hold_addresses_of_two_vtables():
+    text = FUNCTIONS + """.global .align 8 .u64 _ZTV1A[3] = {0, 0, one}; .global .align 8 .u64 _ZTV1B[3] = {0, 0, two};
+    """
+    body = f"""{PROTOTYPE} .reg .b64 t, u, v, f; .local .align 8 .u64 object; setp.lt.u32 p, %r0, 9;
+    mov.u64 t, _ZTV1A; @p mov.u64 t, _ZTV1B; add.u64 u, t, 16; st.local.u64 [object], u;
+    ld.local.u64 v, [object]; ld.u64 f, [v]; {called("call (b), f, (a), P")}"""
+    check(text + KERNEL.format(body), np.where(LANES < 9, TWO, ONE))
 
 
 def test_a_parameter_in_a_register_has_two_writers():
