@@ -381,11 +381,6 @@ def test_what_a_run_says_of_its_results(exact, mismatches, verdict):
     assert Executed(file, None, None, mismatches).verdict == verdict
 
 
-def test_a_launch_file_has_its_own_size(sum_toml, capsys):
-    assert main(["run", str(sum_toml), "--size", "tiny"]) == 1
-    assert one_error_line(capsys).endswith("--size tiny goes with a bundled kernel; a launch file has its own sizes")
-
-
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -516,6 +511,7 @@ def test_verilog_of_a_unit_with_its_sidecar(capsys, tmp_path):
     (["--waves", "run.vcd"], "--waves run.vcd: only hardware has waves: add --rtl"),
     (["--rtl", "--waves", "run.txt"], "run.txt: a waveform must end in .vcd or .fst"),
     (["--rtl", "--waves", "none/run.vcd"], "none/run.vcd: No such file or directory"),
+    (["--rtl", "--waves", "run.vcd", "--replay"], "--replay: it replays on hardware, without waves"),
 ])
 def test_waveforms_that_cannot_be_recorded(arguments, message, capsys):
     assert main(["run", "vector_add", "--size", "tiny", "--preset", "small", *arguments]) == 1

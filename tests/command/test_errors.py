@@ -282,6 +282,8 @@ def test_a_setting_that_is_nonsense(fails, setting, message):
 @pytest.mark.parametrize(("command", "message"), [
     ("run bfs --seed 2", "--seed: only hardware has power-up contents: add --rtl"),
     ("run bfs --gpu fermi --functional", "--gpu: leave out --functional, which times nothing"),
+    ("run bfs --gpu k20x --blocks 2", "--gpu: leave out --rtl and --blocks, which are for one SM"),
+    ("run bfs --blocks 2 --functional", "--blocks: only the cycle model takes a sample of the blocks: leave out"),
     ("regress --against nope", "--against: nope: no such file"),
     ("run gaussian --seed 2", "--seed: only hardware has power-up contents: add --rtl"),
     ("sweep --set banks=2,4 --seed 2", "--seed: only points that are drawn depend on it: add --random N"),
