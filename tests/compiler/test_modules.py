@@ -203,6 +203,8 @@ def test_dynamic_shared_memory_is_that_of_all_files():
      "and parameters (4, 9) in bytes at b.ptx:4"),
     ((".extern .global .u32 v;" + kernel(LOAD), "\n.visible .global .u64 v;"),
      "a.ptx:4: 'v' is a .global variable of 4 bytes here, and a .global variable of 8 bytes at b.ptx:5"),
+    ((".common .global .u64 v;" + kernel(LOAD), "\n.visible .global .u32 v;"),
+     "a.ptx:4: 'v' is a .global variable of 8 bytes here, and a .global variable of 4 bytes at b.ptx:5"),
     ((".extern .global .u32 v;" + kernel(LOAD), ".visible .const .u32 v;"),
      "a.ptx:4: 'v' is a .global variable of 4 bytes here, and a .const variable of 4 bytes at b.ptx:4"),
     ((".extern .global .u32 f;" + kernel(""), returns(1)),
