@@ -286,6 +286,7 @@ def test_debug_build_parses() -> None:
         (".entry k() { mov.u32 %r1, " + "-" * 9999 + "1; }", 1, 27, "constant expression: '-' begins an"),
         (".entry k() { mov.u32 %r1, " + "1 ? 2 : " * 9999 + "1; }", 1, 29, "constant expression: '?' begins an"),
         (".entry k() { mov.u32 %r1, 1 ? 2.0 : 3.0; }", 1, 29, "constant expression: '?' takes integers"),
+        (".entry k() { mov.u32 %r1, 1.0 ? 2 : 3; }", 1, 31, "constant expression: '?' takes integers"),
         (".entry k() { mov.f32 %f1, 0f3F800000 + 1.0; }", 1, 38, "constant expression: '+' takes decimal numbers and"),
         (".entry k() { mov.u32 %r1, (1 + 2; }", 1, 33, "unexpected ';'; expected ')'"),
         (".entry k() { mov.u32 %r1, 4 + %r2; }", 1, 31, "unexpected '%r2;'; expected '-' or a floating-point literal"),
