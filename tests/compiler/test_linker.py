@@ -177,8 +177,9 @@ def test_entry_must_be_named_and_exist() -> None:
         link(module)
     with pytest.raises(PtxError, match=r"there is no entry 'three'; entries: one, two"):
         link(module, "three")
-    with pytest.raises(PtxError, match="has no kernel"):
-        link(parse(""))
+    for text in ("", ".visible .entry declared(.param .u64 n);"):
+        with pytest.raises(PtxError, match="has no kernel"):
+            link(parse(text))
 
 
 def test_of_many_entries_a_message_names_the_first_ones() -> None:
