@@ -406,6 +406,7 @@ def test_the_machine_code_of_a_kernel_with_its_ptx(capsys, tmp_path):
     text = capsys.readouterr().out
     assert "add.f32" in text
     assert "FADD.rn R" in text
+    assert all(re.match(r"// +\d+: ", line) for line in text.splitlines() if line.startswith("//"))
     document = json.loads((tmp_path / "code.json").read_text())
     assert len(document["code"]) == document["instructions"]
     assert document["code"][-1]["text"] == "EXIT"

@@ -177,6 +177,12 @@ def test_pointers_to_functions_of_files():
           own.format(22, "second"))
 
 
+def test_call_targets_are_functions_of_the_file():
+    own = ".func (.param .b32 r) g() {{ st.param.b32 [r], {0}; ret; }} "
+    body = "P: .calltargets g; mov.u64 %rd1, g; .param .b32 r; call (r), %rd1, P; ld.param.b32 %r1, [r];"
+    check(11, own.format(11) + kernel(body), own.format(22) + kernel("", "other"))
+
+
 def test_dynamic_shared_memory_is_that_of_all_files():
     function = """.visible .func (.param .b32 r) f() {
     .reg .b32 a; ld.shared.u32 a, [x+8]; st.param.b32 [r], a; ret; }"""
