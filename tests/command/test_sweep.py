@@ -223,6 +223,12 @@ def _points(folder: Path, found: dict) -> Path:
     return path
 
 
+def test_if_all_points_fail_the_first_error_is_that_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the workloads in their order: no block of either fits."""
+    assert main([*SWEEP, "--workloads", "matmul,transpose", "--set", "rows=16"]) == 1
+    assert capsys.readouterr().err.startswith("warploom: error: matmul")
+
+
 def test_points_that_fail_are_not_in_the_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With 16 rows in each bank no block of matmul fits."""
     path = tmp_path / "out.json"
