@@ -105,6 +105,11 @@ def test_time_between_events_is_cycles(run: Callable[..., Ran], tmp_path: Path) 
     assert status == 0
 
 
+def test_time_of_a_gpu(run: Callable[..., Ran], tmp_path: Path) -> None:
+    lines, _, _ = run("time", "--gpu", "k20x", "--json", "time.json")
+    assert lines[4] == f"{json.loads((tmp_path / 'time.json').read_text())['gpu']['seconds'] * 1e3:.6f}"
+
+
 def test_the_device_is_the_machine(run: Callable[..., Ran]) -> None:
     sm = SmConfig.preset("narrow")
     lines, _, _ = run("properties", "--preset", "narrow", "--functional")

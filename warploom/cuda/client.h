@@ -21,7 +21,7 @@ enum Error : int {                       // of cudaError_t
 };
 
 enum class Verb : u64 {                  // in the order of session.py
-    LOAD, KERNEL, LAUNCH, ALLOCATE, FREE, WRITE, READ, COPY, FILL, SET, GET, CYCLES, DEVICE, OCCUPANCY, UNUSED
+    LOAD, KERNEL, LAUNCH, ALLOCATE, FREE, WRITE, READ, COPY, FILL, SET, GET, TIME, DEVICE, OCCUPANCY, UNUSED
 };
 
 struct Answer { Error error; u64 value; std::string data; };

@@ -5,7 +5,7 @@
 #include "client.h"
 
 struct Device {                          // the answer to DEVICE; behind it is the name
-    u64 sms, warps, shared, registers, blocks, capability, memory;
+    u64 sms, warps, shared, registers, blocks, capability, memory, clock;
 };
 
 inline std::string device_name;
@@ -25,7 +25,6 @@ inline const Device& device() {
 
 constexpr int WARP = 32, THREADS = 1024, BLOCK[] = {1024, 1024, 64}, GRID[] = {0x7FFFFFFF, 65535, 65535};
 constexpr int CONSTANT = 65536, ALIGNMENT = 512;
-constexpr int CLOCK = 1'000'000;         // kHz: a cycle counts as a nanosecond
 
 inline int attribute(int which) {        // by its number in cudaDeviceAttr
     const Device& is = device();
@@ -37,7 +36,7 @@ inline int attribute(int which) {        // by its number in cudaDeviceAttr
         case 9: return CONSTANT;
         case 10: return WARP;
         case 12: case 82: return is.registers;
-        case 13: return CLOCK;
+        case 13: return is.clock;                           // kHz
         case 14: case 51: return ALIGNMENT;
         case 16: return is.sms;
         case 39: return WARP * is.warps;
@@ -112,7 +111,7 @@ inline Properties properties() {
     std::memcpy(made.block, BLOCK, sizeof BLOCK);
     std::memcpy(made.grid, GRID, sizeof GRID);
 #if CUDART_MAJOR < 13
-    made.clock = CLOCK;
+    made.clock = is.clock;
 #endif
     made.constant = CONSTANT;
     made.major = attribute(75);

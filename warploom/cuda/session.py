@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from warploom.arch.chunks import resident_blocks
+from warploom.arch.config import LANES
 from warploom.arch.errors import DeviceAssertError, ExecutionError, LaunchError, PtxError, WarploomError, warn
-from warploom.arch.gpu import sms_of
+from warploom.arch.gpu import GpuConfig, sms_of
 from warploom.arch.launch import MAX_BLOCK_THREADS, Launch
 from warploom.arch.memory_map import HEAP_BASE
 from warploom.compiler.prepare import prepared
@@ -20,6 +21,7 @@ from warploom.cuda.fatbin import Ptx, embedded
 from warploom.files import write_whole
 from warploom.host.array import DeviceArray
 from warploom.host.gpu import Gpu
+from warploom.host.launched import Launched
 from warploom.host.module import Kernel, Module
 
 REQUEST, ANSWER = struct.Struct("<5Q"), struct.Struct("<3Q")
@@ -33,6 +35,9 @@ MEMORY = 1 << 32
 
 SPACE = range(HEAP_BASE, HEAP_BASE + (1 << 40))
 """Its addresses, by which the library distinguishes it from the memory of the host."""
+
+SM_KHZ = 1_000_000
+"""The clock of an SM alone, which has none: a cycle counts as a nanosecond."""
 
 NEWEST = 90
 """The architecture of a GPU whose program has no PTX."""
@@ -73,10 +78,10 @@ class Session:
         self._arrays: dict[int, DeviceArray] = {}  # by the address that the program has been given
         self._addresses: list[int] = []  # these addresses, ascending
         self._used = 0  # bytes of the arrays
-        self._cycles = 0
+        self._nanoseconds = 0.0  # of all launches
         self._verbs: tuple[Callable[[int, int, int, bytes], Answer], ...] = (
             self._load, self._kernel, self._launch, self._allocate, self._free, self._write, self._read, self._copy,
-            self._fill, self._set, self._get, self._count, self._device, self._occupancy, self._unused)
+            self._fill, self._set, self._get, self._time, self._device, self._occupancy, self._unused)
 
     def serve(self, connection: socket.socket) -> None:
         """Answer requests until the program closes the connection, or ends during one. Raises `PtxError`, and with
@@ -135,7 +140,7 @@ class Session:
         except ExecutionError as error:
             code = Code.ASSERT if isinstance(error, DeviceAssertError) else Code.LAUNCH_FAILURE
             raise self._failed(code, error, error.printed.encode()) from None
-        self._cycles += launched.estimated.cycles if launched.timed else 0
+        self._nanoseconds += _nanoseconds(launched)
         return 0, launched.printed.encode()
 
     def _set(self, module: int, offset: int, _c: int, data: bytes) -> Answer:
@@ -211,14 +216,16 @@ class Session:
 
     # The device
 
-    def _count(self, _a: int, _b: int, _c: int, _data: bytes) -> Answer:
-        return self._cycles, b""
+    def _time(self, _a: int, _b: int, _c: int, _data: bytes) -> Answer:
+        return round(self._nanoseconds), b""
 
     def _device(self, _a: int, _b: int, _c: int, _data: bytes) -> Answer:
         machine, sm = self._gpu.gpu or self._gpu.config, self._gpu.config
         newest = max((ptx.architecture for module in self._ptx for ptx in module), default=NEWEST)
-        return 0, _numbers(sms_of(machine), sm.warps, sm.shared_bytes, sm.rows * sm.banks * 32, sm.blocks, newest,
-                           MEMORY) + f"Warploom {machine.name}".encode()
+        khz = machine.core_mhz * 1000 if isinstance(machine, GpuConfig) else SM_KHZ
+        numbers = _numbers(sms_of(machine), sm.warps, sm.shared_bytes, sm.rows * sm.banks * LANES, sm.blocks, newest,
+                           MEMORY, khz)
+        return 0, numbers + f"Warploom {machine.name}".encode()
 
     def _occupancy(self, kernel: int, threads: int, shared: int, _data: bytes) -> Answer:
         launch = Launch((1, 1, 1), (threads, 1, 1), dynamic_shared=shared)
@@ -228,6 +235,13 @@ class Session:
 
     def _unused(self, _a: int, _b: int, _c: int, _data: bytes) -> Answer:
         return MEMORY - self._used, b""
+
+
+def _nanoseconds(launched: Launched) -> float:
+    """The time of a launch, 0 if it is not simulated."""
+    if launched.gpu is not None:
+        return launched.gpu.statistics.seconds * 1e9
+    return launched.estimated.cycles if launched.timed else 0
 
 
 def _numbers(*numbers: int) -> bytes:

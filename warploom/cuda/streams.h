@@ -4,7 +4,7 @@
 #include "device.h"
 
 struct Queue { unsigned flags; };
-struct Event { bool timed, recorded; u64 cycles; };
+struct Event { bool timed, recorded; u64 nanoseconds; };
 
 static bool is_default(Stream stream) { return reinterpret_cast<u64>(stream) <= 2; }  // none, or of a thread
 
@@ -64,7 +64,7 @@ API Error cudaEventCreate(Event** event) { return cudaEventCreateWithFlags(event
 
 API Error cudaEventRecord(Event* event, Stream) {
     if (!event) return failed(INVALID_HANDLE);
-    const Answer answer = ask(Verb::CYCLES);
+    const Answer answer = ask(Verb::TIME);
     *event = {event->timed, true, answer.value};
     return answer.error;
 }
@@ -76,7 +76,7 @@ API Error cudaEventSynchronize(const Event* event) { return cudaEventQuery(event
 API Error cudaEventElapsedTime(float* milliseconds, const Event* start, const Event* end) {
     for (const Event* event : {start, end})
         if (!event || !event->timed || !event->recorded) return failed(INVALID_HANDLE);
-    *milliseconds = static_cast<float>(static_cast<std::int64_t>(end->cycles - start->cycles)) / CLOCK;
+    *milliseconds = static_cast<float>(static_cast<std::int64_t>(end->nanoseconds - start->nanoseconds)) / 1e6F;
     return failed(fault);
 }
 
