@@ -312,6 +312,8 @@ ERRORS = [
     ("mov.v2.u32 %d1, {%r1, %r2};", "mov.v2.u32: both operands must be vectors {...} of 2"),
     ("add.rz.f16 %h0, %h1, %h2;", "add.rz.f16: .rz is not supported for add; supported: .rn of f16 and f16x2"),
     ("add.f16 %h0, %h1, 1.0;", "add.f16: a literal is given where .f16 is required: PTX has none"),
+    ("min.relu.u16x2 %r0, %r1, %r2;", "min.relu.u16x2: .relu is not supported for min"),
+    ("vabsdiff2.u32.s32.u32 %r0, %r1, %r2, %r3;", "vabsdiff2.u32.s32.u32: "),
     ("min.xorsign.abs.f16 %h0, %h1, %h2;", "min.xorsign.abs.f16: .xorsign is not supported for min"),
     ("fma.rn.sat.bf16 %h0, %h1, %h2, %h0;", "fma.rn.sat.bf16: .sat is not supported for fma; supported: .rn of f16"),
     ("setp.eq.f16 %p0|%p1, %h1, %h2;", "setp.eq.f16: there is one result"),
