@@ -1,8 +1,8 @@
 """`outcomes`: lanes whose result is known before it is computed (docs/contract/pipes.md, *Trivial lanes*)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -32,6 +32,10 @@ A, B, C = 0xF0, 0xCC, 0xAA
 truth tables of LOP3 that give a, b, c."""
 
 
+Patterns = Sequence[tuple[tuple[int, ...], int]]
+"""(slots of the pattern, outcome), in order of priority."""
+
+
 @dataclass(frozen=True)
 class Row:
     """A row of the table: the patterns for each outcome, the first of which counts, and the conditions."""
@@ -44,10 +48,9 @@ class Row:
     normal: bool = False
     positive: bool = False
 
-    @cached_property
-    def smallest(self) -> list[tuple[tuple[int, ...], int]]:
-        """(slots of the pattern, outcome), in order of priority, of the minimal patterns. Each represents all patterns
-        that contain it: an operation that is trivial with some operands zero is trivial with more."""
+    def smallest(self) -> Patterns:
+        """The minimal patterns. Each represents all patterns that contain it: an operation that is trivial with some
+        operands zero is trivial with more."""
         found = []
         for outcome, patterns in enumerate((self.zero, self.a, self.b, self.c), start=Outcome.ZERO):
             for known in range(8):
@@ -101,21 +104,25 @@ ROWS: dict[int, Callable[[SimpleNamespace], Row]] = {
 
 
 @cache
-def row_of(op: int, modifiers: int) -> Row | None:
-    """The row of an operation with encoded modifiers."""
-    return ROWS[op](decode_modifiers(op, modifiers)) if op in ROWS else None
+def row_of(op: int, modifiers: int) -> tuple[Row, Patterns] | None:
+    """The row of an operation with encoded modifiers, and its minimal patterns."""
+    if op not in ROWS:
+        return None
+    row = ROWS[op](decode_modifiers(op, modifiers))
+    return row, row.smallest()
 
 
 def outcomes(dispatch: DispatchFields, known: tuple[int, int, int], sp_pipes: int = 1) -> Outcomes:
     """The outcomes of the executing lanes. `dispatch` has the fields of the dispatch port and `operands`, three
     1024-bit words in lane order. `known` has a lane mask of known zeros for each slot; these lanes of the word are
     ignored. The first `sp_pipes` pipes are those of SP."""
-    row = row_of(dispatch["op"], dispatch["modifiers"])
-    if row is None or dispatch["pipe"] >= sp_pipes:
+    listed = row_of(dispatch["op"], dispatch["modifiers"])
+    if listed is None or dispatch["pipe"] >= sp_pipes:
         return NONE
+    row, patterns = listed
     found = [0, 0, 0, 0, 0]  # by `Outcome`
     computing = dispatch["lanes"]
-    for slots, outcome in row.smallest:
+    for slots, outcome in patterns:
         lanes = computing
         for slot in slots:
             lanes &= known[slot]

@@ -5,8 +5,6 @@ have no common bit. Bits 0..255 are registers still to be written, the next ones
 below; from `READ` on, registers still to be read.
 """
 
-from functools import cached_property
-
 from warploom.arch.isa import PT, RZ, Instruction, Op, Pipe
 from warploom.arch.modifiers import Function
 
@@ -46,7 +44,7 @@ class Hazards:
         self.writes_predicate = predicate_written != 0
         self.shared = self._shared()
         self.produces = self.own | sum(1 << bit for bit in self.shared)
-        self.needs = registers | self.own | predicates | written << READ | ALONE | self._needs_shared
+        self.needs = registers | self.own | predicates | written << READ | ALONE | self._needs_shared()
         self.written = written | written << READ
         self.sources = instruction.sources
 
@@ -56,7 +54,6 @@ class Hazards:
         holds = instruction.op is Op.LATCH or instruction.latched or has_wide_result(instruction)
         return (*bits, LATCH[instruction.pipe]) if holds else bits
 
-    @cached_property
     def _needs_shared(self) -> int:
         instruction = self._instruction
         if instruction.op is Op.MEMBAR:

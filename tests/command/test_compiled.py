@@ -73,6 +73,11 @@ def test_no_dataclass_that_is_compiled_is_generic() -> None:
     assert not [node.name for node in dataclasses if "Generic" in " ".join(map(ast.unparse, node.bases))]
 
 
+def test_no_property_that_is_compiled_is_cached() -> None:
+    """mypyc computes it again each time."""
+    assert not [path for path in compiled.modules(ROOT) if "cached_property" in path.read_text()]
+
+
 @pytest.mark.long
 def test_compiled_and_plain_models_are_equal_in_every_cycle(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
