@@ -127,7 +127,8 @@ class Interleaved(_Rules):
         `stored` is the write without gating; `full`: the lanes are all that are still live."""
         word &= spread(lanes)
         if self._across:
-            zero, byte_mask, columns = _mark_granules(old, old_encoding, stored.encoding, _used(word)[1], lanes, full)
+            used = _granules_used(word)
+            zero, byte_mask, columns = _mark_granules(old, old_encoding, stored.encoding, used, lanes, full)
         else:
             used = nonzero_lanes(word) if self._has_mask else lanes
             zero = self._renew_lanes(old, used, lanes)
@@ -171,10 +172,9 @@ def _select(old: Zero, lanes_used: int, granules_used: int, lanes: int, full: bo
 def _mark_granules(  # noqa: PLR0917 - hashed by position, called for every result
     old: Zero, old_encoding: Encoding, encoding: Encoding, granules_used: int, lanes: int, full: bool
 ) -> _Choice:
-    """`Interleaved.renew` with `Gating.CROSS_LANE`; `granules_used` has (g, k) in bit 4g + k."""
-    used = sum(_PACKED[granules_used >> k & _GROUPS] << 8 * k for k in range(BYTES))
+    """`Interleaved.renew` with `Gating.CROSS_LANE`; granules have (g, k) in bit 8k + g."""
     was, bound = _known(old, old_encoding), 0 if full else ~(_EACH_BYTE * _PACKED[_every(lanes)])
-    mask = ~used & (was | ~bound) & ALL_LANES
+    mask = ~granules_used & (was | ~bound) & ALL_LANES
     stored = ~mask & _BELOW[encoding.width]
     completed = stored & bound & (was | ~_BELOW[old_encoding.width])  # in the other lanes too
     byte_mask = _byte_mask(*(
@@ -202,6 +202,14 @@ def _used(word: int) -> tuple[int, int]:
     granules = (pairs | pairs >> 2) & _IN_PLANES
     granules |= granules >> 31
     return (lanes | lanes >> 32) & ALL_LANES, (granules | granules >> 62) & ALL_LANES
+
+
+def _granules_used(word: int) -> int:
+    """The granules, (g, k) in bit 8k + g, that are not zero."""
+    pairs = word | word >> 32
+    groups = (pairs | pairs >> 64).to_bytes(WORD_BYTES, "big")  # with those of group g in the lowest lane of it
+    planes = groups[12::16] + groups[13::16] + groups[14::16] + groups[15::16]
+    return int(planes.translate(_DIGIT_OF), 2)
 
 
 def _some(lanes: int) -> int:
