@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar, cast
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import zero_fields
 from warploom.golden_model.gating.zero_buffer import ZeroBuffer
+from warploom.golden_model.memo import Memo
 from warploom.golden_model.named import named
 from warploom.golden_model.operands.collector import EVERY, NOTHING_STORED, SLOTS
 from warploom.golden_model.placement import Address, Entries
@@ -213,6 +214,7 @@ class NarrowZeroMasked:
         self._unused = self._constant(0)  # of a slot with neither register nor constant
         self._names = [name for name, _ in zero_fields(config)]
         self.shown, self.sides = (*self._narrow.shown, *self._names), self._narrow.sides
+        self.fields = Memo(self._fields_of, 1 << 16).__getitem__
 
     def lookup(self, fields: IssueFields, sources: tuple[Address, ...], destination: Address) -> tuple[Packed, ...]:
         written = self._read(destination) if fields["writes"] else _NOTHING_KNOWN
@@ -225,9 +227,9 @@ class NarrowZeroMasked:
 
     def _constant(self, value: int) -> Packed:
         """Of a slot that reads no register and has this value in every lane."""
-        return Packed(NO_REGISTER, self._rules.constant(value))
+        return named(Packed, (NO_REGISTER, self._rules.constant(value)))
 
-    def fields(self, metadata: Packed) -> StoredFields:
+    def _fields_of(self, metadata: Packed) -> StoredFields:
         zero = dict(zip(self._names, metadata.zero, strict=False))
         return cast(StoredFields, {**width.FIELDS_OF[metadata.encoding], **zero})
 
@@ -257,9 +259,9 @@ class NarrowZeroMasked:
         return named(Written, (named(Packed, (stored.encoding, zero)), word, byte_mask, columns))
 
     def write(self, result: Result, metadata: Packed) -> None:
-        entry = self._entries.of(result)
-        self.mask_buffer.write(*entry, metadata.encoding)
-        self.zero_buffer.write(*entry, metadata.encoding.left, metadata.zero)
+        (part, entry), (encoding, zero) = self._entries.of(result), metadata
+        self.mask_buffer.write(part, entry, encoding)
+        self.zero_buffer.write(part, entry, encoding.left, zero)
 
     def show(self, metadata: Packed) -> Sequence[int]:
         return (metadata.encoding.packed, *metadata.zero[: len(self._names)])
