@@ -53,7 +53,7 @@ def wavefront(requests: tuple[int, ...], diagonal: int, size: int) -> Wave:
         else:
             conflicts += mask.bit_count() - 1
     pairs = tuple((bank, collector) for bank, collector in enumerate(grants) if collector is not None)
-    return Wave(pairs, conflicts, ports)
+    return named(Wave, (pairs, conflicts, ports))
 
 
 def _steps(bank: int, mask: int, size: int) -> int:

@@ -2,7 +2,6 @@
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import cast
 
@@ -43,7 +42,7 @@ from warploom.golden_model.words import ALL_LANES
 # To look up a member of an enumeration costs as much as three calls.
 _ATTEMPT, _PARTIAL, _RESULT = Way.ATTEMPT, Way.PARTIAL, Way.RESULT
 _EXPANSION, _DATAPATH = Way.EXPANSION, Way.DATAPATH
-_LD, _SP = Op.LD, Pipe.SP
+_LD, _SP, _SPACES = Op.LD, Pipe.SP, list(Space)
 
 _NOTHING, _NONE_COMING = Issued(), dict[int, bool]()
 
@@ -53,17 +52,15 @@ OFFSET_SLOT = 2
 """The operand of an attempt that is the offset of a load."""
 
 
-@dataclass(slots=True, eq=False)
 class Unanswered:
     """An attempt without outcome: its instruction, where the warp was, its fields and plan, and the values of its
     slots. `holds` are the hazard bits that it holds, without that of all attempts."""
 
-    static: Static
-    position: Position
-    fields: AttemptFields
-    plan: Plan
-    slots: tuple[Compact | None, ...]
-    holds: int = 0
+    def __init__(
+        self, static: Static, position: Position, fields: AttemptFields, plan: Plan, slots: tuple[Compact | None, ...]
+    ) -> None:
+        self.static, self.position, self.fields, self.plan, self.slots = static, position, fields, plan, slots
+        self.holds = 0
 
 
 class AffineDecisions:
@@ -85,7 +82,7 @@ class AffineDecisions:
         self._coming: dict[int, list[tuple[Warp, Unanswered]]] = {}  # by the cycle from which their results are used
         self._outcomes = unit.outcomes
         self._planner = Planner(config, trace, statics)
-        self._has_address_slot = config.has_address_slot
+        self._has_address_slot, self._has_memory = config.has_address_slot, config.affine.has_memory
         self._addressing = 0  # slots whose next instruction goes to the address slot
         self._no_attempts: Attempts = (None,) * config.schedulers
         self._ports = slots_of_ports(config)
@@ -176,8 +173,8 @@ class AffineDecisions:
         if plan.way is _RESULT:
             flight.static, flight.pred_out, flight.address = result_move(warp.next), 0, NONE
             return flight
-        if warp.next.op is _LD and self._config.affine.has_memory:
-            flight.vector = is_vector(warp.next, plan.slots, Space(warp.trace.spaces[flight.address]))
+        if warp.next.op is _LD and self._has_memory:
+            flight.vector = is_vector(warp.next, plan.slots, _SPACES[warp.trace.spaces[flight.address]])
             self.counts.vector_requests += flight.vector
         return flight
 
@@ -204,20 +201,21 @@ class AffineDecisions:
         static, plan = warp.next, warp.plan
         if plan is None:
             return _NOTHING
-        if plan.way is _ATTEMPT:
-            return Issued(holds=self._attempts_now(warp))
-        if plan.way is _PARTIAL:
+        way = plan.way
+        if way is _ATTEMPT:
+            return named(Issued, (None, (), None, self._attempts_now(warp)))
+        if way is _PARTIAL:
             held = self._attempts_now(warp)
             moving = warp.plan = plan._replace(way=_RESULT)
-            return Issued(again=self._demand(static, moving), holds=held)
-        if plan.way is _RESULT:
+            return named(Issued, (None, (), self._demand(static, moving), held))
+        if way is _RESULT:
             self._count_entry(0, 1)
-            return Issued(result_move(static))
-        if plan.way is _EXPANSION:
+            return named(Issued, (result_move(static), (), None, 0))
+        if way is _EXPANSION:
             self.counts.expansions += 1
             self._count_entry(0, 1)
             again = self._demand(static, self._plan(warp, static, refused=False))
-            return Issued(expansion(static.fields["dst"]), again=again)
+            return named(Issued, (expansion(static.fields["dst"]), (), again, 0))
         self._count_entry(len(plan.generic), plan.compact)
         self._count_load(static, affine=not plan.generic)
         self.counts.compares += static.op in COMPARISONS
@@ -245,7 +243,7 @@ class AffineDecisions:
                 if attempt in self._unanswered[warp.slot]:
                     register = attempt.holds & (1 << attempt.fields["dst"])
                     attempt.holds &= ~register
-                    found.append(Answer(warp, register))
+                    found.append(named(Answer, (warp, register, None)))
         for outcome in self._outcomes:
             if outcome is not None:
                 found.append(self._outcome(self._warps[outcome["warp"]], outcome))
@@ -259,10 +257,10 @@ class AffineDecisions:
         attempt = unanswered.popleft()
         self._accepted(warp, attempt, outcome["pred"])
         if unanswered:
-            return Answer(warp, attempt.holds)
+            return named(Answer, (warp, attempt.holds, None))
         if attempt.plan.way is _PARTIAL:
-            return Answer(warp, attempt.holds | 1 << UNANSWERED)
-        return Answer(warp, attempt.holds | 1 << UNANSWERED, (warp.next, self.demand(warp, warp.next)))
+            return named(Answer, (warp, attempt.holds | 1 << UNANSWERED, None))
+        return named(Answer, (warp, attempt.holds | 1 << UNANSWERED, (warp.next, self.demand(warp, warp.next))))
 
     def _refused(self, warp: Warp, unanswered: deque[Unanswered]) -> Answer:
         """The warp goes back to the instruction, which now goes to the datapath."""

@@ -6,7 +6,6 @@ line, so its values are between those of the first and the last lane, and so are
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ from warploom.arch.mechanisms import Affine
 from warploom.arch.modifiers import Combine, Cond, Space
 from warploom.golden_model.compact import Compact
 from warploom.golden_model.lane import FUNCTIONS, Function, Result
+from warploom.golden_model.named import named
 
 Slots = tuple[Compact, Compact, Compact]
 
@@ -81,8 +81,7 @@ class Answer(NamedTuple):
     holds: int
 
 
-@dataclass(slots=True)
-class Ends:
+class Ends(NamedTuple):
     """An operation in the first and in the last lane: result and predicate result of both, modifiers `m`, the operands,
     and the predicate operand `p`."""
 
@@ -248,7 +247,7 @@ def _compute(  # noqa: PLR0917 - the fields of `Ends`
     function, (a, b, c) = functions[op], slots
     first = function(m, a.base, b.base, c.base, p)
     last = function(m, shape.last(a), shape.last(b), shape.last(c), p)
-    return Ends(m, a, b, c, p, first, last, shape)
+    return named(Ends, (m, a, b, c, p, first, last, shape))
 
 
 def _carries_alike(op: Op, e: Ends) -> bool:
@@ -281,4 +280,4 @@ def execute(
     if stride is None or (operation.writes_predicate and op in CARRYING and not _carries_alike(op, ends)):
         return None
     result, holds = ends.first
-    return Answer(None if op in COMPARISONS else Compact(result, stride), holds)
+    return named(Answer, (None if op in COMPARISONS else named(Compact, (result, stride)), holds))

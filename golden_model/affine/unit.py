@@ -12,6 +12,7 @@ from warploom.golden_model.affine.rules import COMPARISONS, UNIFORM_OPS, Answer,
 from warploom.golden_model.compact import Compact
 from warploom.golden_model.inputs import Attempts
 from warploom.golden_model.lane import decode_modifiers
+from warploom.golden_model.named import named
 from warploom.golden_model.records import SOURCES, AttemptFields, IssueFields
 from warploom.golden_model.words import ALL_LANES
 
@@ -110,7 +111,7 @@ class AffineUnit:
         if attempt["writes"]:
             ready = self.cycle + coming_cycles(attempt["op"])
             result = None if answer is None else answer.result
-            self._coming[attempt["warp"], attempt["dst"]] = _Coming(result, ready, done)
+            self._coming[attempt["warp"], attempt["dst"]] = named(_Coming, (result, ready, done))
 
     def _end(self, fields: AttemptFields, answer: Answer | None) -> int | None:
         """The end of the cycle of an attempt's outcome. Returns the warp if it is refused."""
@@ -151,7 +152,8 @@ class AffineUnit:
             return None
         op, modifiers = fields["op"], decode_modifiers(fields["op"], fields["modifiers"])
         if op not in UNIFORM_OPS:
-            return execute(Operation(op, modifiers, bool(fields["writes_predicate"])), slots, _common(fields))
+            operation = named(Operation, (op, modifiers, bool(fields["writes_predicate"])))
+            return execute(operation, slots, _common(fields))
         a, b, c = slots
         if not may_execute(op, modifiers, slots):
             return None
@@ -159,7 +161,7 @@ class AffineUnit:
         asked = {"op": op, "modifiers": fields["modifiers"], "a": a.base, "b": b.base, "c": c.base}
         shown[self._set(fields)] = asked
         value, holds = self._uniform_unit(*asked.values())
-        return Answer(None if op in COMPARISONS else Compact(value), holds)
+        return named(Answer, (None if op in COMPARISONS else named(Compact, (value, 0)), holds))
 
     def _slots(self, fields: AttemptFields) -> Slots | None:
         """All slots, registers and constants, None if one is generic."""
@@ -179,8 +181,8 @@ class AffineUnit:
 def _constant(fields: AttemptFields, slot: int) -> Compact:
     """A slot that reads no register."""
     if fields["op"] == Op.S2R and slot == 0:
-        return Compact(fields["imm"], fields["step"])
-    return Compact(fields["imm"] if slot == fields["imm_slot"] else 0)
+        return named(Compact, (fields["imm"], fields["step"]))
+    return named(Compact, (fields["imm"] if slot == fields["imm_slot"] else 0, 0))
 
 
 def _common(fields: AttemptFields) -> int | None:

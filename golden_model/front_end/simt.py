@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from warploom.golden_model.named import named
 from warploom.golden_model.trace import WarpTrace
 
 AHEAD = 256
@@ -65,7 +66,7 @@ class Walk:
     def ahead(self, distance: int) -> Position:
         """The instruction so many ahead of the current one, or of the one to which the warp comes back from a visit."""
         while len(self._again) < distance:
-            self._again.append(Position(*next(self._instructions)))
+            self._again.append(named(Position, next(self._instructions)))
         return self._again[distance - 1]
 
     def come_back(self) -> None:
@@ -80,7 +81,7 @@ class Walk:
     @property
     def position(self) -> Position:
         """The current instruction."""
-        return Position(self.pc, self.lanes, self.full, self.pred_in, self.pred_out, self.result, self.address)
+        return named(Position, (self.pc, self.lanes, self.full, self.pred_in, self.pred_out, self.result, self.address))
 
     def go_back(self, left: Sequence[Position]) -> None:
         """Return to the first of the instructions that the warp has `left`, oldest first, for the current one."""
@@ -94,7 +95,7 @@ class Walk:
             instruction = next(self._instructions, None)
             if instruction is None:
                 return None
-            self._again.append(Position(*instruction))
+            self._again.append(named(Position, instruction))
         return self._again[0]
 
 

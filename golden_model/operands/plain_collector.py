@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from warploom.golden_model.memo import Memo
+from warploom.golden_model.named import named
 from warploom.golden_model.operands.collector import ALL_COLUMNS, EVERY, SLOTS_OF, Requests, WholeSlots
 from warploom.golden_model.placement import Address
 from warploom.golden_model.records import IssueFields
@@ -13,8 +14,8 @@ def _requests(asked: tuple[int, tuple[Address, ...]]) -> Requests:
     """The requests of waiting slots for whole words."""
     waiting, sources = asked
     highest_first = reversed(SLOTS_OF[waiting])
-    reads = {(sources[slot].bank, 0): Read(slot, sources[slot], None, EVERY[slot]) for slot in highest_first}
-    return Requests(reads, len(reads) < waiting.bit_count())
+    reads = {(sources[slot].bank, 0): named(Read, (slot, sources[slot], None, EVERY[slot])) for slot in highest_first}
+    return named(Requests, (reads, len(reads) < waiting.bit_count()))
 
 
 _requests_of = Memo(_requests, 1 << 14)  # warps come to the same instructions again

@@ -93,8 +93,8 @@ def renew(old: Encoding, word: int, lanes: int, full: bool, side: bool) -> Store
         return named(Stored, (ENCODINGS[width][sign][side], word & written, written))
     width = max(old.width, width) if sign == old.sign else BYTES
     written, filled = _written(lanes, width), _filled(lanes, old.width, width)
-    return Stored(
-        ENCODINGS[width][sign][old.left], word & written | _FILL[old.sign] & filled, written | filled)
+    stored = word & written | _FILL[old.sign] & filled
+    return named(Stored, (ENCODINGS[width][sign][old.left], stored, written | filled))
 
 
 def restore(word: int, encoding: Encoding) -> int:
