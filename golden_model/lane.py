@@ -62,6 +62,14 @@ def _order(m: SimpleNamespace, value: int) -> int:
     return signed(value) if m.signed else value
 
 
+def _minimum(m: SimpleNamespace, a: int, b: int) -> int:
+    return a if _order(m, a) < _order(m, b) else b
+
+
+def _maximum(m: SimpleNamespace, a: int, b: int) -> int:
+    return a if _order(m, a) > _order(m, b) else b
+
+
 def _lop3(m: SimpleNamespace, a: int, b: int, c: int) -> int:
     result = 0
     for index in range(8):
@@ -113,8 +121,8 @@ FUNCTIONS: dict[int, Function] = {
     Op.ISUB: lambda m, a, b, c, p: _sub(a, b, p),
     Op.IMUL: lambda m, a, b, c, p: (_product(m, a, b), 0),
     Op.IMAD: lambda m, a, b, c, p: _sum(_product(m, a, b) + c + p),
-    Op.IMIN: lambda m, a, b, c, p: (min(a, b, key=lambda v: _order(m, v)), 0),
-    Op.IMAX: lambda m, a, b, c, p: (max(a, b, key=lambda v: _order(m, v)), 0),
+    Op.IMIN: lambda m, a, b, c, p: (_minimum(m, a, b), 0),
+    Op.IMAX: lambda m, a, b, c, p: (_maximum(m, a, b), 0),
     Op.LOP3: lambda m, a, b, c, p: (_lop3(m, a, b, c), 0),
     Op.SHF: lambda m, a, b, c, p: (_shf(m, a, b, c), 0),
     Op.PRMT: lambda m, a, b, c, p: (_prmt(a, b, c), 0),

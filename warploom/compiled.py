@@ -21,7 +21,7 @@ FOLDERS = ("warploom/arch", "warploom/golden_model")
 
 INTERPRETED = (
     "affine/uniform.py", "assembly.py", "bypass/lost.py", "check.py", "coalescing/crossbar.py", "crossbar.py",
-    "external.py", "functional/", "fg_simt/", "gpu/", "l1/", "lane.py", "mascar/reexecution.py", "observation.py",
+    "external.py", "functional/", "fg_simt/", "gpu/", "l1/", "mascar/reexecution.py", "observation.py",
     "sample.py", "simulate.py", "statistics.py", "subbank.py", "trace.py", "trace_counts.py", "values.py", "widths.py",
 )
 """Modules and folders that stay as they are: those that mypyc cannot compile, such as generic dataclasses; those that
