@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.arch.isa import Pipe
@@ -300,4 +300,4 @@ def _expanded(compact: Compact | None, word: int) -> int:
     return word if compact is None else _word(compact)
 
 
-_word = lru_cache(maxsize=1 << 12)(Compact.word)
+_word: Final = lru_cache(maxsize=1 << 12)(Compact.word)

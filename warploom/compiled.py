@@ -3,6 +3,7 @@
 Its entry in the cache has the digest of all sources as a part of its key, so modules of other sources are never used.
 """
 
+import ast
 import importlib
 import shutil
 import sys
@@ -92,12 +93,40 @@ def translate(folder: Path, and_then: str = "") -> None:
     for name in FOLDERS:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "warploom" / "__init__.py", folder / "warploom")
+    for path in folder.rglob("*.py"):
+        path.write_text(with_final_constants(path.read_text(encoding="utf-8")), encoding="utf-8")
     names = [str(path.relative_to(folder)) for path in modules(folder)]
     command = [sys.executable, "-c", _TRANSLATE + and_then, *names]
     with (folder / LOG).open("w") as log:
         status = processes.run(command, folder, log)
     if status:
         raise ToolError(f"{folder / LOG}: mypyc, or the C compiler, cannot compile the model: see the log")
+
+
+def with_final_constants(source: str) -> str:
+    """A module whose constants, the names in capitals, are `Final`, on the same lines. Compiled functions look up every
+    other name of their module in a dictionary each time."""
+    lines = source.splitlines(keepends=True)
+    for node in ast.parse(source).body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name) as target]) if name.isupper():
+                _insert(lines, ": Final", target.end_lineno, target.end_col_offset)
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=kind) if name.isupper():
+                _insert(lines, "]", kind.end_lineno, kind.end_col_offset)
+                _insert(lines, "Final[", kind.lineno, kind.col_offset)
+            case ast.Assign(targets=[ast.Tuple(elts=parts)]):  # cannot be declared where they are unpacked
+                unpacked = [part for part in parts if isinstance(part, ast.Name) and part.id.isupper()]
+                finals = "".join(f"; {part.id}: Final = value_of_{part.id}" for part in unpacked)
+                _insert(lines, finals, node.end_lineno, node.end_col_offset)
+                for part in reversed(unpacked):
+                    _insert(lines, "value_of_", part.lineno, part.col_offset)
+    return "from typing import Final; " + "".join(lines) if lines else source
+
+
+def _insert(lines: list[str], text: str, number: int | None, column: int | None) -> None:
+    assert number is not None
+    line = lines[number - 1]
+    lines[number - 1] = line[:column] + text + line[column:]
 
 
 def _make(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """`PlainCollector`: a collector of registers that are stored as whole words (docs/contract/operands.md)."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from warploom.golden_model.memo import Memo
 from warploom.golden_model.named import named
@@ -18,7 +19,7 @@ def _requests(asked: tuple[int, tuple[Address, ...]]) -> Requests:
     return named(Requests, (reads, len(reads) < waiting.bit_count()))
 
 
-_requests_of = Memo(_requests, 1 << 14)  # warps come to the same instructions again
+_requests_of: Final = Memo(_requests, 1 << 14)  # warps come to the same instructions again
 
 
 class PlainCollector(WholeSlots):

@@ -5,7 +5,7 @@ The metadata of a register is None, its `Encoding`, its `Zero`, or both (`Packed
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import NamedTuple, TypeVar, cast
+from typing import Final, NamedTuple, TypeVar, cast
 
 from warploom.arch.config import COLUMNS, SUB_BANKS, SmConfig
 from warploom.arch.interfaces import zero_fields
@@ -279,7 +279,7 @@ def _of_slots(
             read(c) if reads & 4 else constant(imm) if imm_slot == 2 else unused)
 
 
-_zero = lru_cache(maxsize=1 << 16)(Zero)  # those of most results recur
+_zero: Final = lru_cache(maxsize=1 << 16)(Zero)  # those of most results recur
 
 
 def _known(fields: StoredFields | Result) -> Zero:

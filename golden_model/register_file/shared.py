@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import chain, compress
-from typing import Any
+from typing import Any, Final
 
 from warploom.arch.config import SmConfig
 from warploom.arch.interfaces import SIDES
@@ -22,7 +22,7 @@ from warploom.golden_model.register_file.ports import Grant, Port, Read, Write, 
 from warploom.golden_model.register_file.writeback import Writeback
 from warploom.golden_model.traffic import Traffic
 
-_request = cache(arbiter.Read)  # few, and they recur
+_request: Final = cache(arbiter.Read)  # few, and they recur
 
 _ACCESS = ("enable", "write", "row", "who", "mask")
 """The observed values of a side of a bank: `who` is the client of a read, or the writer, `mask` the sub-banks."""

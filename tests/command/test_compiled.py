@@ -78,6 +78,17 @@ def test_no_property_that_is_compiled_is_cached() -> None:
     assert not [path for path in compiled.modules(ROOT) if "cached_property" in path.read_text()]
 
 
+def test_constants_are_final_on_the_same_lines() -> None:
+    source = '"""Two pairs."""\n\nA = 1  # one\nB: list[int] = [A]\nC, _D = (\n    2, 3)  # two\nother = 4\n'
+    text = compiled.with_final_constants(source)
+    assert text.splitlines() == [
+        'from typing import Final; """Two pairs."""', "", "A: Final = 1  # one", "B: Final[list[int]] = [A]",
+        "value_of_C, value_of__D = (", "    2, 3); C: Final = value_of_C; _D: Final = value_of__D  # two", "other = 4"]
+    values: dict[str, object] = {}
+    exec(text, values)
+    assert [values[name] for name in ("A", "B", "C", "_D", "other")] == [1, [1], 2, 3, 4]
+
+
 @pytest.mark.long
 def test_compiled_and_plain_models_are_equal_in_every_cycle(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
