@@ -32,6 +32,7 @@ _TRANSLATE = """
 import sys
 from mypyc.build import mypycify
 modules = mypycify(["--ignore-missing-imports", *sys.argv[1:]], opt_level="2", debug_level="0")
+modules[0].extra_compile_args.append("-fno-semantic-interposition")  # so that functions of mypyc are inlined
 """
 
 _COMPILE = """
