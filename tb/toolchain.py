@@ -13,7 +13,8 @@ from warploom.arch.errors import ConfigError, ToolError
 
 WRITERS = ("amaranth", "pyosys")
 
-NEEDED = {"g++": "a C++ compiler", "make": "make", "perl": "Perl"}
+NEEDED = {"g++": "a C++ compiler is needed to build simulations and CUDA's library",
+          "make": "make is needed to build simulations", "perl": "Perl is needed to build simulations"}
 
 
 def best_waves() -> str:
@@ -57,7 +58,7 @@ def versions() -> dict[str, str]:
 def _need(tool: str) -> None:
     """Raise `ToolError` if a tool is not installed."""
     if shutil.which(tool) is None:
-        raise ToolError(f"{tool}: {NEEDED[tool]} is needed to build simulations and not installed "
+        raise ToolError(f"{tool}: {NEEDED[tool]}, and not installed "
                         f"(Debian: apt install {tool}; macOS: xcode-select --install)")
 
 
@@ -68,7 +69,7 @@ def compiler() -> str:
     done = subprocess.run(["g++", "--version"], capture_output=True, text=True, check=False)
     if done.returncode or not done.stdout:
         reason = (done.stderr.splitlines() or [f"status {done.returncode}"])[0]
-        raise ToolError(f"g++ --version failed ({reason}): a C++ compiler is needed to build simulations "
+        raise ToolError(f"g++ --version failed ({reason}): {NEEDED['g++']} "
                         "(Debian: apt install g++; macOS: xcode-select --install)")
     return done.stdout.splitlines()[0]
 

@@ -418,7 +418,7 @@ def test_a_missing_compiler_is_found_before_anything_is_done(fails, monkeypatch,
     toolchain.versions.cache_clear()
     monkeypatch.setenv("PATH", "/nonexistent")
     line = fails(*verb)
-    assert line.startswith("g++: a C++ compiler is needed to build simulations and not installed (Debian: apt install")
+    assert line.startswith("g++: a C++ compiler is needed to build simulations and CUDA's library, and not installed (")
 
 
 def test_a_missing_package_is_one_line(fails, monkeypatch):
