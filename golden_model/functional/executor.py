@@ -104,7 +104,8 @@ class _Run:
         warps = launch.blocks * launch.warps_per_block
         if warps > launch.limit:
             raise LaunchError(f"{program.name}: the grid has {warps} warps and limit = {launch.limit} instructions: "
-                              "use a smaller grid, or raise the limit (of the launch file or Gpu)")
+                              "use a smaller grid, or raise the limit (of the launch file or Gpu, or with "
+                              "cuda --limit)")
         self.program, self.launch = program, launch
         self.resident = min(launch.blocks, _resident_blocks(program, launch))
         self.memory = Memory(program, launch, self.resident)
@@ -180,7 +181,7 @@ class _Run:
                 f"{self.program.at(end - 1)}: {self.program.name} has not ended after {self.steps.clock} warp "
                 f"instructions, which count as {self.spent} (at least {COUNTED_WARPS} for those that fewer warps "
                 "execute together), and is still here: an endless loop, lanes of one warp that wait for each other, or "
-                f"limit = {self.launch.limit} is too low: raise it (in the launch file or Gpu, or with --limit)"
+                f"limit = {self.launch.limit} is too low: raise it (in the launch file or Gpu, or with cuda --limit)"
             )
 
     def _report_endless(self, state: ResidentWarps) -> None:
