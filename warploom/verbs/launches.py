@@ -15,7 +15,7 @@ from warploom.verbs.show_run import extents, show_timing
 
 
 def check_ways(options: argparse.Namespace) -> None:
-    """Raise `ConfigError` for options that say in two ways what is timed."""
+    """Warn of settings without effect. Raises `ConfigError` for options that do not go together."""
     if options.replay and not options.rtl:
         raise ConfigError("--replay: it replays on hardware: give it with --rtl")
     if options.gpu is not None and (options.rtl or options.blocks is not None):
