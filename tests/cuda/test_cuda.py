@@ -294,6 +294,17 @@ def test_a_library_of_the_program_may_have_the_kernels(program: Path, tmp_path: 
     assert (done.stdout.splitlines()[0], done.stderr, done.returncode) == ("status 3", "", 0)
 
 
+def test_a_link_to_a_program_is_started_by_its_own_name(tmp_path: Path) -> None:
+    """Python in a virtual environment, for example, is a link, by whose place it finds its packages."""
+    script = tmp_path / "script.sh"
+    script.write_text("#!/bin/sh\necho $0\n")
+    script.chmod(0o755)
+    (tmp_path / "link").symlink_to(script)
+    command = [sys.executable, "-m", "warploom.cli", "cuda", "./link"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[0] == str(tmp_path / "link")
+
+
 def container(*entries: tuple[int, int, int, bytes]) -> bytes:
     """A container of entries: kind, architecture, flags and what is behind the header."""
     packed = b"".join(ENTRY.pack(kind, 0x101, ENTRY.size, len(data), 0, 0, 0, 8, architecture, flags) + data

@@ -57,7 +57,7 @@ def _program(name: str) -> Path:
     found = shutil.which(name)
     if found is None:
         raise ConfigError(f"{name}: no program: give the path of one that nvcc has linked, such as ./saxpy")
-    return Path(found).resolve()
+    return Path(found).absolute()  # links stay: Python finds its virtual environment by that in it
 
 
 def _run(command: list[str], places: Iterable[Path], session: Session, *, rtl: bool) -> tuple[int, str | None]:
@@ -110,7 +110,7 @@ def _disconnect(connection: socket.socket, process: "subprocess.Popen[bytes]") -
 def _failure(name: str, status: int, failures: list[str]) -> str | None:
     """What has gone wrong, in a line."""
     if failures:
-        return f"{name}: {len(failures)} of its calls failed, the first with: {failures[0]}"
+        return f"{name}: {len(failures)} of its launches failed, the first with: {failures[0]}"
     if status < 0:
         return f"{name}: ended by {_signal(-status)}"
     return f"{name}: ended with status {status}" if status else None
