@@ -17,7 +17,9 @@ from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, PtxError
 from warploom.cuda.fatbin import CONTAINER, ENTRY, embedded
 from warploom.cuda.library import library, needed
+from warploom.cuda.session import REQUEST, Session
 from warploom.documents import undescribed
+from warploom.host.gpu import Gpu
 
 HERE = Path(__file__).parent
 
@@ -193,6 +195,15 @@ def test_the_program_ends_during_a_launch(run: Callable[..., Ran]) -> None:
     lines, errors, status = run("early", "--functional")
     assert any("launches on fermi" in line for line in lines)
     assert (errors, status) == ("", 0)
+
+
+def test_the_program_ends_in_a_request(tmp_path: Path) -> None:
+    """Of a launch that has only begun nothing is done."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(REQUEST.pack(2, 0, 0, 0, 56) + b"part")
+        theirs.shutdown(socket.SHUT_WR)
+        Session(Gpu("small", timing=False), "program", tmp_path).serve(ours)
 
 
 def test_launch_files_run_again(run: Callable[..., Ran], tmp_path: Path) -> None:

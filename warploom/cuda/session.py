@@ -89,6 +89,8 @@ class Session:
         while request := _received(connection, REQUEST.size):
             verb, a, b, c, size = REQUEST.unpack(request)
             data = _received(connection, size)
+            if len(data) < size:
+                break
             try:
                 code, (value, answer) = 0, self._verbs[verb](a, b, c, data)
             except Refused as refused:
