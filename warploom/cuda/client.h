@@ -35,7 +35,7 @@ inline Error failed(Error error) {
     return error;
 }
 
-inline void lost(const char* why) {
+[[noreturn]] inline void lost(const char* why) {
     std::fprintf(stderr, "warploom: error: %s\n", why);
     _exit(1);
 }

@@ -168,9 +168,11 @@ API Error cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*
 }
 
 API Error cudaOccupancyAvailableDynamicSMemPerBlock(Size* size, const void* function, int blocks, int threads) {
+    const Kernel* kernel;
     int most;
+    if (const Error error = find(function, kernel)) return error;
     if (const Error error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&most, function, threads, 0)) return error;
     if (blocks < 1 || blocks > most) return failed(INVALID_VALUE);
-    *size = device().shared / blocks - kernels[function].shared;
+    *size = device().shared / blocks - kernel->shared;
     return SUCCESS;
 }
