@@ -241,7 +241,7 @@ static void time() {
 }
 
 static void properties() {
-    for (const int attribute : {1, 4, 5, 8, 10, 12, 16, 39, 75, 76, 106}) {
+    for (const int attribute : {1, 4, 5, 8, 10, 11, 12, 16, 39, 75, 76, 106}) {
         int value;
         check(cudaDeviceGetAttribute(&value, attribute, 0));
         std::printf("%d ", value);

@@ -115,8 +115,8 @@ def test_time_of_a_gpu(run: Callable[..., Ran], tmp_path: Path) -> None:
 def test_the_device_is_the_machine(run: Callable[..., Ran]) -> None:
     sm = SmConfig.preset("narrow")
     lines, _, _ = run("properties", "--preset", "narrow", "--functional")
-    assert numbers(lines[0]) == [1024, 64, 2**31 - 1, sm.shared_bytes, 32, sm.rows * sm.banks * 32, 1, 32 * sm.warps,
-                                 7, 5, sm.blocks]
+    assert numbers(lines[0]) == [1024, 64, 2**31 - 1, sm.shared_bytes, 32, 2**31 - 1,
+                                 sm.rows * sm.banks * 32, 1, 32 * sm.warps, 7, 5, sm.blocks]
     assert lines[1:7] == ["Warploom narrow", f"1 75 1024 {sm.shared_bytes // 20000}",
                           f"0 {sm.shared_bytes // 2} 5000 1000", "reversed 32", "1",
                           "cudaErrorInvalidDevice: invalid device ordinal"]
@@ -124,7 +124,7 @@ def test_the_device_is_the_machine(run: Callable[..., Ran]) -> None:
 
 def test_a_gpu_of_several_sms(run: Callable[..., Ran]) -> None:
     lines, _, status = run("properties", "--gpu", "k20x")
-    assert (numbers(lines[0])[6], lines[1], status) == (14, "Warploom k20x", 0)
+    assert (numbers(lines[0])[7], lines[1], status) == (14, "Warploom k20x", 0)
 
 
 def test_errors_of_the_program(run: Callable[..., Ran]) -> None:

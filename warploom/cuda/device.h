@@ -24,7 +24,7 @@ inline const Device& device() {
 }
 
 constexpr int WARP = 32, THREADS = 1024, BLOCK[] = {1024, 1024, 64}, GRID[] = {0x7FFFFFFF, 65535, 65535};
-constexpr int CONSTANT = 65536, ALIGNMENT = 512;
+constexpr int CONSTANT = 65536, ALIGNMENT = 512, PITCH = 0x7FFFFFFF;
 
 inline int attribute(int which) {        // by its number in cudaDeviceAttr
     const Device& is = device();
@@ -35,6 +35,7 @@ inline int attribute(int which) {        // by its number in cudaDeviceAttr
         case 8: case 81: case 97: return is.shared;         // of a block, of an SM, of a block that asks for more
         case 9: return CONSTANT;
         case 10: return WARP;
+        case 11: return PITCH;
         case 12: case 82: return is.registers;
         case 13: return is.clock;                           // kHz
         case 14: case 51: return ALIGNMENT;
@@ -106,7 +107,7 @@ inline Properties properties() {
     made.shared = made.sm_shared = made.shared_at_most = is.shared;
     made.registers = made.sm_registers = is.registers;
     made.warp = WARP;
-    made.pitch = 0x7FFFFFFF;
+    made.pitch = PITCH;
     made.threads = THREADS;
     std::memcpy(made.block, BLOCK, sizeof BLOCK);
     std::memcpy(made.grid, GRID, sizeof GRID);
