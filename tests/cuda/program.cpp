@@ -1,5 +1,6 @@
 // A program as nvcc makes it of CUDA, without its headers: kernels.cu in a container, registered before main. Each
 // function is a test; the first argument names it. It prints what test_cuda.py compares.
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -192,6 +193,12 @@ static void rectangles() {
     for (int row = 0; row < 4; ++row) show({&all[row * pitch / 4], &all[row * pitch / 4] + 4});
     check(cudaMemcpy2D(part.data(), 8, made, pitch, 4, 3, DEVICE_TO_HOST));
     show(part);
+    const Size page = getpagesize();
+    void* const mapped = mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char* const pages = static_cast<char*>(mapped);
+    mprotect(pages + page, page, PROT_READ);                  // between two rows
+    check(cudaMemcpy2D(pages, 2 * page, made, pitch, 4, 2, DEVICE_TO_HOST));
+    std::printf("%d\n", pages[2 * page]);
 }
 
 static void volumes() {
@@ -299,6 +306,7 @@ static void misused() {
     check(cudaMemset(host, 0, 16));
     check(cudaMemcpy(x, host, 16, 5));
     check(cudaMemcpy2D(x, 4, host, 8, 8, 2, HOST_TO_DEVICE));
+    check(cudaMemcpy2D(x, 8, host, 8, 8, 2, 5));
     check(cudaMemcpyPeer(x, 1, x, 0, 4));
     check(cudaMallocManaged(&much, 0, 1));
     check(cudaFuncSetAttribute(&reversed, 8, 1 << 30));

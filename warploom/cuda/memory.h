@@ -117,10 +117,19 @@ API Error cudaMemcpyAsync(void* to, const void* from, Size size, int kind, Strea
 }
 
 API Error cudaMemcpy2D(void* to, Size pitch, const void* from, Size from_pitch, Size width, Size height, int kind) {
+    if (kind < 0 || kind > 4) return failed(INVALID_COPY);
     if (width > pitch || width > from_pitch) return failed(INVALID_PITCH);
     if (!width || !height) return failed(fault);
-    std::string target((height - 1) * pitch + width, '\0'), source((height - 1) * from_pitch + width, '\0');
+    std::string source((height - 1) * from_pitch + width, '\0');
     if (const Error error = cudaMemcpy(source.data(), from, source.size(), kind & 4 ? 4 : kind & 2)) return error;
+    if (place(to) != Place::GPU) {       // another thread of the host may write between the rows
+        for (Size row = 0; row < height; ++row)
+            if (const Error error = cudaMemcpy(static_cast<char*>(to) + row * pitch, &source[row * from_pitch], width,
+                                               kind & 4 ? 4 : kind & 1))
+                return error;
+        return failed(fault);
+    }
+    std::string target((height - 1) * pitch + width, '\0');
     if (const Error error = cudaMemcpy(target.data(), to, target.size(), 4)) return error;   // what is between the rows
     for (Size row = 0; row < height; ++row) std::memcpy(&target[row * pitch], &source[row * from_pitch], width);
     return cudaMemcpy(to, target.data(), target.size(), kind & 4 ? 4 : kind & 1);
