@@ -133,8 +133,8 @@ class CoalescedSlots:
         requests = model.requests()
         granted = [read for port, read in requests.items() if seen["read__grant"] >> _bit(port) & 1]
         self._coverage.hit("masks meet", any(self._encoding(other).mask & self._encoding(read).mask
-                                            for other in requests.values() for read in granted
-                                            if other not in granted))
+                                             for other in requests.values() for read in granted
+                                             if other not in granted))
         for read in granted:
             model.grant(read)
         self._arriving = granted
