@@ -18,8 +18,7 @@ PAGE = {"page": "--out"}
 
 FOLDERS = ("out", "launches")
 
-READ = ("kernel", "program", "files", "documents", "points", "liberty", "against", "source", "preset", "gpu",
-        "name")
+READ = ("kernel", "files", "documents", "points", "liberty", "against", "source", "preset", "gpu", "name")
 """Options that name files to read; text without .toml at its end is the name of something that is bundled."""
 
 

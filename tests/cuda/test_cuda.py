@@ -305,6 +305,16 @@ def test_a_library_of_the_program_may_have_the_kernels(program: Path, tmp_path: 
     assert (done.stdout.splitlines()[0], done.stderr, done.returncode) == ("status 3", "", 0)
 
 
+def test_output_does_not_replace_the_program(tmp_path: Path) -> None:
+    script = tmp_path / "script.sh"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    command = [sys.executable, "-m", "warploom.cli", "cuda", "--json", "script.sh", "./script.sh"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "--json: script.sh would be replaced, but the command reads it" in done.stderr
+    assert script.read_text() == "#!/bin/sh\n"
+
+
 def test_a_link_to_a_program_is_started_by_its_own_name(tmp_path: Path) -> None:
     """Python in a virtual environment, for example, is a link, by whose place it finds its packages."""
     script = tmp_path / "script.sh"

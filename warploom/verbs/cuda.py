@@ -21,6 +21,7 @@ from warploom.cuda.library import library, needed
 from warploom.cuda.session import Session
 from warploom.host.gpu import Gpu
 from warploom.processes import INTERRUPTS, interrupts_later
+from warploom.targets import check_launch
 from warploom.verbs import Body, machine, need_simulator
 from warploom.verbs.launches import check_ways, describe, show_launches, show_statistics
 
@@ -37,6 +38,7 @@ def main(options: argparse.Namespace) -> Body:
     if options.rtl:
         need_simulator()
     program = _program(options.program)
+    check_launch(options, [program])
     sm, around = machine(options)
     gpu = Gpu(sm if around is None else None, gpu=around, timing=not options.functional, rtl=options.rtl,
               replay=options.replay, launch_files=options.launches, sample=options.blocks,
