@@ -392,7 +392,7 @@ def test_an_object_that_is_initialised_has_an_address_point():
 
 
 def test_a_pointer_in_another_space_is_of_no_vtable():
-    """In none of the functions that a vtable alone names the call ends."""
+    """The call does not reach the functions that only a vtable names."""
     body = f"""{PROTOTYPE} .reg .b64 v, f; ld.const.u64 f, [table]; {called("call (b), f, (a), P")}"""
     text = FUNCTIONS + ".const .align 8 .u64 table[1] = {two};" + KERNEL.format(body)
     vtable = ".global .align 16 .u64 _ZTV1A[4] = {0, 0, one, three}; .global .u64 object = _ZTV1A+16;"

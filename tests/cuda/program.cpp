@@ -111,7 +111,8 @@ static void show(const std::vector<int>& values) {
     std::printf("\n");
 }
 
-static int launch(const void* kernel, unsigned blocks, unsigned threads, std::vector<void*> arguments, Size shared = 0) {
+static int launch(const void* kernel, unsigned blocks, unsigned threads, std::vector<void*> arguments,
+                  Size shared = 0) {
     Extents grid, block;                                      // as nvcc writes <<<blocks, threads, shared>>>
     void* stream = nullptr;
     __cudaPushCallConfiguration({blocks}, {threads}, shared, stream);
@@ -420,10 +421,10 @@ static void nothing() {}
 
 int main(int, char** arguments) {
     const std::map<std::string, void (*)()> tests = {
-        {"arrays", arrays}, {"managed", managed}, {"rectangles", rectangles}, {"volumes", volumes}, {"shared", shared},
-        {"printing", printing}, {"time", time}, {"properties", properties}, {"misused", misused}, {"large", large},
-        {"fault", fault}, {"threads", threads}, {"meanwhile", meanwhile}, {"children", children}, {"early", early},
-        {"closed", closed}, {"beyond", beyond}, {"wait", wait}, {"asked", asked}, {"realtime", realtime}, {"leave", leave},
-        {"crash", crash}, {"nothing", nothing}};
+        {"arrays", arrays}, {"managed", managed}, {"rectangles", rectangles}, {"volumes", volumes},
+        {"shared", shared}, {"printing", printing}, {"time", time}, {"properties", properties}, {"misused", misused},
+        {"large", large}, {"fault", fault}, {"threads", threads}, {"meanwhile", meanwhile}, {"children", children},
+        {"early", early}, {"closed", closed}, {"beyond", beyond}, {"wait", wait}, {"asked", asked},
+        {"realtime", realtime}, {"leave", leave}, {"crash", crash}, {"nothing", nothing}};
     tests.at(arguments[1])();
 }
