@@ -180,6 +180,18 @@ static void managed() {
     check(cudaFreeHost(y));
 }
 
+// Where the GPU has its memory the host already has some.
+static void occupied() {
+    const int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+    mmap(reinterpret_cast<void*>(Size{0x70} << 40), 1 << 30, PROT_NONE, how, -1, 0);
+    void* made;
+    Size before, after, all;
+    check(cudaMemGetInfo(&before, &all));
+    check(cudaMallocManaged(&made, 4, 1));
+    check(cudaMemGetInfo(&after, &all));
+    std::printf("%zu\n", before - after);
+}
+
 static void rectangles() {
     void* made;
     Size pitch;
@@ -421,10 +433,10 @@ static void nothing() {}
 
 int main(int, char** arguments) {
     const std::map<std::string, void (*)()> tests = {
-        {"arrays", arrays}, {"managed", managed}, {"rectangles", rectangles}, {"volumes", volumes},
-        {"shared", shared}, {"printing", printing}, {"time", time}, {"properties", properties}, {"misused", misused},
-        {"large", large}, {"fault", fault}, {"threads", threads}, {"meanwhile", meanwhile}, {"children", children},
-        {"early", early}, {"closed", closed}, {"beyond", beyond}, {"wait", wait}, {"asked", asked},
-        {"realtime", realtime}, {"leave", leave}, {"crash", crash}, {"nothing", nothing}};
+        {"arrays", arrays}, {"managed", managed}, {"occupied", occupied}, {"rectangles", rectangles},
+        {"volumes", volumes}, {"shared", shared}, {"printing", printing}, {"time", time}, {"properties", properties},
+        {"misused", misused}, {"large", large}, {"fault", fault}, {"threads", threads}, {"meanwhile", meanwhile},
+        {"children", children}, {"early", early}, {"closed", closed}, {"beyond", beyond}, {"wait", wait},
+        {"asked", asked}, {"realtime", realtime}, {"leave", leave}, {"crash", crash}, {"nothing", nothing}};
     tests.at(arguments[1])();
 }

@@ -71,6 +71,12 @@ def test_memory_of_host_and_gpu(run: Callable[..., Ran]) -> None:
     assert lines[3:7] == ["2", refused, refused, refused]  # each kind has its own cudaFree
 
 
+def test_memory_of_both_that_the_host_has_no_room_for(run: Callable[..., Ran]) -> None:
+    """It takes none of the GPU's."""
+    lines, _, status = run("occupied", "--functional")
+    assert (lines[:2], status) == (["cudaErrorMemoryAllocation: out of memory", "0"], 0)
+
+
 def test_rectangles(run: Callable[..., Ran]) -> None:
     """What is between the rows stays, and in the host's memory it is not accessed."""
     lines, _, status = run("rectangles", "--functional")

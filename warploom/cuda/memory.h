@@ -51,7 +51,10 @@ static Error allocate_both(void** pointer, Size size, bool pinned, unsigned flag
     if (answer.error) return answer.error;
     *pointer = reinterpret_cast<void*>(answer.value);
     const int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
-    if (mmap(*pointer, whole, PROT_READ | PROT_WRITE, how, -1, 0) != *pointer) return failed(MEMORY_ALLOCATION);
+    if (mmap(*pointer, whole, PROT_READ | PROT_WRITE, how, -1, 0) != *pointer) {
+        ask(Verb::FREE, answer.value);
+        return failed(MEMORY_ALLOCATION);
+    }
     both[answer.value] = {whole, pinned, flags};
     return SUCCESS;
 }
