@@ -49,8 +49,9 @@ def table(i: Instruction) -> list[Outcome]:
 
 def conditions(i: Instruction, pattern: int) -> dict[str, z3.BoolRef]:
     """The row's conditions on the operands that are not known, by name."""
-    row = row_of(i.op, encode_modifiers(i))
-    assert row is not None
+    listed = row_of(i.op, encode_modifiers(i))
+    assert listed is not None
+    row, _ = listed
     others = [x for x, zero in zip(OPERANDS, known(pattern), strict=True) if not zero]
     exponents = [z3.Extract(30, 23, x) for x in others]
     texts = {

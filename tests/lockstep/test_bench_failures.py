@@ -225,4 +225,4 @@ def test_a_compiler_that_does_not_work_is_an_error(tmp_path, monkeypatch):
     stub.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
     with pytest.raises(ToolError, match=r"g\+\+ --version failed \(no developer tools were found\)"):
-        toolchain._compiler()
+        toolchain.compiler()
