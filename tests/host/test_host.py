@@ -19,6 +19,7 @@ from warploom.arch.program import Parameter
 from warploom.files import write_whole
 from warploom.golden_model.statistics import Statistics, total
 from warploom.host.arguments import encode
+from warploom.host.geometry import Geometry
 from warploom.host.gpu import Gpu
 from warploom.host.module import Kernel
 from warploom.kernels.launchfile import LaunchFile, Options, load
@@ -218,6 +219,7 @@ def test_numpy_scalars_of_any_size(type_: str, size: int, value: np.generic, dat
 
 @pytest.mark.parametrize(("type_", "size", "value", "data"), [
     ("u32", 4, np.array(7), b"\7\0\0\0"), ("f32", 4, np.array(0.5), np.float32(0.5).tobytes()),
+    ("f32", 4, float("inf"), np.float32("inf").tobytes()),
     ("b8", 4, bytearray(b"abcd"), b"abcd"), ("b8", 4, np.zeros((), [("x", "i4")]), bytes(4)), ("b8", 1, 7, b"\7"),
 ])
 def test_other_ways_to_give_a_value(type_: str, size: int, value: Any, data: bytes) -> None:
@@ -234,6 +236,7 @@ def test_other_ways_to_give_a_value(type_: str, size: int, value: Any, data: byt
     (Parameter("x", "b8", 0, 8), np.float64(5), "must be a numpy record or bytes"),
     (Parameter("x", "u32", 0, 4), np.zeros((9, 9)), r"can't be array\(\[\[0., .* must be in the GPU's memory"),
     (Parameter("x", "f32", 0, 4), np.int32(1), "int32 is given"),
+    (Parameter("x", "b8", 0, 4), np.zeros((), [("x", ">i4")]), "wrong byte order"),
     (Parameter("x", "f64", 0, 8), Gpu("small").zeros(1, "f8"), "an array is passed as a pointer of 8 bytes"),
     (Parameter("x", "u32", 0, 4), Gpu("small").zeros(1, "u4"), "an array is passed as a pointer of 8 bytes"),
     (Parameter("x", "f32", 0, 4), np.uint32(1), "uint32 is given"),
@@ -262,6 +265,13 @@ def test_a_list_is_as_good_as_a_tuple(gpu: Gpu) -> None:
     add[[1], [32, 1, 1]](a, a, c, 32)
     assert (gpu.launches[-1].geometry.grid, gpu.launches[-1].geometry.block) == ((1, 1, 1), (32, 1, 1))
     assert (c.numpy() == 2).all()
+
+
+@pytest.mark.parametrize(("others", "shared", "hint"), [
+    ((), 0, Locality.NONE), ((64,), 64, Locality.NONE), ((Locality.LINES,), 0, Locality.LINES),
+    ((64, Locality.DATA), 64, Locality.DATA)])
+def test_shared_memory_and_a_hint_may_be_left_out(others: tuple[Any, ...], shared: int, hint: Locality) -> None:
+    assert Geometry.of("k", (1, 32, *others)) == Geometry((1, 1, 1), (32, 1, 1), shared, hint)
 
 
 def test_zeros_have_the_type_that_numpy_gives_them(gpu: Gpu) -> None:
