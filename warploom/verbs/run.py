@@ -28,7 +28,7 @@ from warploom.verbs.show_run import describe, show, show_printed, show_timing
 def main(options: argparse.Namespace) -> Body:
     """Run a program, a bundled kernel, or a launch file."""
     if options.replay and options.waves:
-        raise ConfigError("--replay: it records no waves: leave out --waves")
+        raise ConfigError("--replay: it replays on hardware, without waves: leave out --waves")
     check_ways(options)
     if options.seed is not None and not options.rtl:
         raise ConfigError("--seed: only hardware has power-up contents: add --rtl")
