@@ -107,8 +107,8 @@ def translate(folder: Path, and_then: str = "") -> None:
 def with_final_constants(source: str) -> str:
     """A module whose constants, the names in capitals, are `Final`, on the same lines. Compiled functions look up every
     other name of their module in a dictionary each time."""
-    lines = source.splitlines(keepends=True)
-    for node in ast.parse(source).body:
+    lines = source.encode().splitlines(keepends=True)  # columns of `ast` are in bytes
+    for node in reversed(ast.parse(source).body):  # from the end, where nothing has moved
         match node:
             case ast.Assign(targets=[ast.Name(id=name) as target]) if name.isupper():
                 _insert(lines, ": Final", target.end_lineno, target.end_col_offset)
@@ -121,13 +121,13 @@ def with_final_constants(source: str) -> str:
                 _insert(lines, finals, node.end_lineno, node.end_col_offset)
                 for part in reversed(unpacked):
                     _insert(lines, "value_of_", part.lineno, part.col_offset)
-    return "from typing import Final; " + "".join(lines) if lines else source
+    return "from typing import Final; " + b"".join(lines).decode() if lines else source
 
 
-def _insert(lines: list[str], text: str, number: int | None, column: int | None) -> None:
+def _insert(lines: list[bytes], text: str, number: int | None, column: int | None) -> None:
     assert number is not None
     line = lines[number - 1]
-    lines[number - 1] = line[:column] + text + line[column:]
+    lines[number - 1] = line[:column] + text.encode() + line[column:]
 
 
 def _make(folder: Path) -> None:

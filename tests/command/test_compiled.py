@@ -79,14 +79,16 @@ def test_no_property_that_is_compiled_is_cached() -> None:
 
 
 def test_constants_are_final_on_the_same_lines() -> None:
-    source = '"""Two pairs."""\n\nA = 1  # one\nB: list[int] = [A]\nC, _D = (\n    2, 3)  # two\nother = 4\n'
+    source = ('"""Two pairs."""\n\nA = 1  # one\nB: list[int] = [A]\nC, _D = (\n    2, 3)  # two\n'
+              '"µs"; E = 4; F: int = 5\nother = 6\n')
     text = compiled.with_final_constants(source)
     assert text.splitlines() == [
         'from typing import Final; """Two pairs."""', "", "A: Final = 1  # one", "B: Final[list[int]] = [A]",
-        "value_of_C, value_of__D = (", "    2, 3); C: Final = value_of_C; _D: Final = value_of__D  # two", "other = 4"]
+        "value_of_C, value_of__D = (", "    2, 3); C: Final = value_of_C; _D: Final = value_of__D  # two",
+        '"µs"; E: Final = 4; F: Final[int] = 5', "other = 6"]
     values: dict[str, object] = {}
     exec(text, values)
-    assert [values[name] for name in ("A", "B", "C", "_D", "other")] == [1, [1], 2, 3, 4]
+    assert [values[name] for name in ("A", "B", "C", "_D", "E", "F", "other")] == [1, [1], 2, 3, 4, 5, 6]
 
 
 @pytest.mark.long
