@@ -80,13 +80,11 @@ class FrontEnd:
 
     def dispatch_block(self) -> None:
         """The end of a cycle that may dispatch a block; call before the other events of the cycle."""
-        block = self.residency.dispatch()
+        warps = self.residency.dispatch()
         if not self.residency.pending:
             self._issue.drain()
-        self.dispatches = block is not None and not self._issue.drained
-        if block is None:
-            return
-        for warp in block.warps:
+        self.dispatches = bool(warps) and not self._issue.drained
+        for warp in warps:
             self.warps[warp.slot] = warp
             self._issue.joined(warp.slot, self._group(warp.number))
             self._look(warp, self.order.first(warp))

@@ -1,5 +1,6 @@
 """`Residency`: the dispatch of blocks to the SM (docs/contract/front_end.md, *Blocks*)."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -51,26 +52,23 @@ class Residency:
         self._flush()
         return self._counts
 
-    def dispatch(self) -> Block | None:
-        """The next block, with its warps in the lowest free slots, if there is one and it fits."""
+    def dispatch(self) -> Sequence[Warp]:
+        """The warps of the next block, in the lowest free slots, if there is one and it fits."""
         free, reserved = self._free_slots, self.reserved
         if reserved:
             free = [slot for slot in free if not reserved >> slot & 1]
         if not self.pending or self._warps > len(free):
-            return None
+            return ()
         limit = self._blocks.limit
         if limit is not None and self.warps >= limit * self._warps:
-            return None
-        block = Block()
+            return ()
+        block = Block(free[: self._warps])
         trace, warps = self._blocks.take()
         self._count(trace, warps)
-        for warp, slot in zip(warps, free[: self._warps], strict=True):
-            number = warp.block * self._warps + warp.warp
-            self._free_slots.remove(slot)
-            block.warps.append(Warp(Walk(warp, self._exits), number, slot, block, trace))
-        block.running = self._warps
+        self._free_slots = [slot for slot in self._free_slots if slot not in block.slots]
         self.warps += self._warps
-        return block
+        return [Warp(Walk(warp, self._exits), warp.block * self._warps + warp.warp, slot, block, trace)
+                for warp, slot in zip(warps, block.slots, strict=True)]
 
     def _count(self, part: Trace, warps: list[WarpTrace]) -> None:
         """Warps of a part are dispatched. Those of one part are counted together, which is much faster."""
@@ -86,8 +84,8 @@ class Residency:
 
     def retire(self, block: Block) -> None:
         """The block has ended: free its resources."""
-        self._free_slots = sorted(self._free_slots + [warp.slot for warp in block.warps])
-        self._retired |= sum(1 << warp.slot for warp in block.warps)
+        self._free_slots = sorted([*self._free_slots, *block.slots])
+        self._retired |= sum(1 << slot for slot in block.slots)
         self.warps -= self._warps
         self.ended += 1
 

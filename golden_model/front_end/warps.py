@@ -1,5 +1,6 @@
 """Warps and blocks that are resident on the SM."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from warploom.golden_model.front_end.barriers import Barriers
@@ -9,11 +10,11 @@ from warploom.golden_model.trace import Trace
 
 
 class Block:
-    """A resident block: its warps, how many still issue, its instructions in flight, and its barriers."""
+    """A resident block: the slots of its warps, how many still issue, its instructions in flight, and its barriers."""
 
-    def __init__(self) -> None:
-        self.warps: list[Warp] = []
-        self.running = 0
+    def __init__(self, slots: Sequence[int]) -> None:
+        self.slots = slots
+        self.running = len(slots)
         self.in_flight = 0
         self.barriers = Barriers()
 

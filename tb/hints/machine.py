@@ -86,7 +86,7 @@ class Machine:
         instructions = self._trace.program.instructions
         walked = trace_of(self._trace.program, list(random_path(instructions, self._rng)))
         exits = np.array([instruction.op is Op.EXIT for instruction in instructions])
-        warp = Warp(Walk(walked.warps[0], exits), slot, slot, Block(), walked)
+        warp = Warp(Walk(walked.warps[0], exits), slot, slot, Block([slot]), walked)
         warp.next = self._order.first(warp)
         return warp
 

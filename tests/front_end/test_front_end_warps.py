@@ -1,8 +1,10 @@
 """Warps of the front end: their path through a program, the dispatch of blocks, and barriers."""
 
 import dataclasses
+import gc
 import random
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -11,13 +13,20 @@ from support.golden_traces import random_trace, trace_of
 from warploom.arch.chunks import resident_blocks
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import LaunchError
+from warploom.arch.gpu import GpuConfig
 from warploom.arch.isa import Instruction, Op
+from warploom.compiler.compile import compile_file
+from warploom.compiler.prepare import prepared
 from warploom.golden_model.front_end.barriers import Barriers
 from warploom.golden_model.front_end.blocks import Blocks
 from warploom.golden_model.front_end.residency import Residency
 from warploom.golden_model.front_end.simt import Walk
-from warploom.golden_model.trace import WarpTrace
+from warploom.golden_model.functional import executor
+from warploom.golden_model.gpu.simulate import simulate_gpu
+from warploom.golden_model.simulate import simulate
+from warploom.golden_model.trace import Trace, WarpTrace
 from warploom.golden_model.words import ALL_LANES
+from warploom.running import find
 
 MOV = Instruction(op=Op.MOV, dst=1, imm_slot=0, imm=300)
 LEAVE = Instruction(op=Op.EXIT)
@@ -84,22 +93,23 @@ def test_blocks_come_in_order_and_take_the_lowest_slots() -> None:
     blocks = residency("warps=8", warps=10, per_block=2)
     first, second, third, fourth = (blocks.dispatch() for _ in range(4))
     assert first and second and third and fourth and blocks.warps == 8 and blocks.pending
-    assert [(warp.number, warp.slot) for warp in (*first.warps, *second.warps)] == [(0, 0), (1, 1), (2, 2), (3, 3)]
-    assert blocks.dispatch() is None  # no slot is free
-    blocks.retire(third)
-    blocks.retire(second)
+    assert [(warp.number, warp.slot) for warp in (*first, *second)] == [(0, 0), (1, 1), (2, 2), (3, 3)]
+    assert not blocks.dispatch()  # no slot is free
+    blocks.retire(third[0].block)
+    blocks.retire(second[0].block)
     last = blocks.dispatch()
-    assert last and [(warp.number, warp.slot) for warp in last.warps] == [(8, 2), (9, 3)] and blocks.warps == 6
-    assert last.running == 2 and not last.over and not blocks.pending
+    assert [(warp.number, warp.slot) for warp in last] == [(8, 2), (9, 3)] and blocks.warps == 6
+    block = last[0].block
+    assert block is last[1].block and block.running == 2 and not block.over and not blocks.pending
 
 
 @pytest.mark.parametrize("settings", [["blocks=2"], ["shared_bytes=512"]])  # of which a block takes 256
 def test_blocks_wait_for_every_resource(settings: list[str]) -> None:
     blocks = residency(*settings, warps=4, per_block=1)
     first = blocks.dispatch()
-    assert first and blocks.dispatch() and blocks.dispatch() is None
-    blocks.retire(first)
-    assert blocks.dispatch() and blocks.dispatch() is None
+    assert first and blocks.dispatch() and not blocks.dispatch()
+    blocks.retire(first[0].block)
+    assert blocks.dispatch() and not blocks.dispatch()
 
 
 def test_dynamic_shared_memory_counts() -> None:
@@ -108,7 +118,7 @@ def test_dynamic_shared_memory_counts() -> None:
     trace = dataclasses.replace(trace, launch=dataclasses.replace(trace.launch, dynamic_shared=256))
     config = SmConfig().with_settings(["shared_bytes=1024"])
     blocks = Residency(config, trace, Blocks(trace))
-    assert blocks.dispatch() and blocks.dispatch() and blocks.dispatch() is None
+    assert blocks.dispatch() and blocks.dispatch() and not blocks.dispatch()
     assert resident_blocks(config, trace.program, trace.launch) == 2
     with pytest.raises(LaunchError, match="shared memory"):
         Residency(config.with_settings(["shared_bytes=384"]), trace, Blocks(trace))
@@ -119,22 +129,18 @@ def test_blocks_take_the_lowest_slots_that_are_not_reserved() -> None:
     blocks, slots = residency(warps=8, per_block=1), list[int]()
     resident = [blocks.dispatch() for _ in range(3)]
     for number in (2, 0, 1):
-        ended = resident[number]
-        assert ended is not None
-        blocks.retire(ended)
+        blocks.retire(resident[number][0].block)
     assert (blocks.retired(), blocks.retired(), blocks.ended) == (0b111, 0, 3)
     for reserved in (0b101, 0b001, 0):
         blocks.reserved = reserved
-        block = blocks.dispatch()
-        assert block is not None
-        slots.append(block.warps[0].slot)
+        slots += [warp.slot for warp in blocks.dispatch()]
     assert slots == [1, 2, 0]
 
 
 def test_a_block_waits_for_slots_that_are_reserved() -> None:
     blocks = residency("warps=2", warps=4, per_block=2)
     blocks.reserved = 0b10
-    assert blocks.dispatch() is None
+    assert not blocks.dispatch()
     blocks.reserved = 0
     assert blocks.dispatch()
 
@@ -145,12 +151,12 @@ def test_no_more_blocks_than_the_limit() -> None:
     source = Blocks(trace)
     blocks, source.limit = Residency(SmConfig(), trace, source), 2
     first, second = blocks.dispatch(), blocks.dispatch()
-    assert first and second and blocks.dispatch() is None
+    assert first and second and not blocks.dispatch()
     source.limit = 1
-    blocks.retire(first)
-    assert blocks.dispatch() is None
-    blocks.retire(second)
-    assert blocks.dispatch() and blocks.dispatch() is None
+    blocks.retire(first[0].block)
+    assert not blocks.dispatch()
+    blocks.retire(second[0].block)
+    assert blocks.dispatch() and not blocks.dispatch()
 
 
 def test_a_block_that_never_fits_is_refused() -> None:
@@ -199,3 +205,40 @@ def test_barriers_release_everybody_once() -> None:
         assert len(released) == len(set(released)) and waiting.issuperset(released)
         waiting.difference_update(released)
         assert all(sum(slot % 2 == number for slot in waiting) < 4 for number in range(2))
+
+
+class Parts(executor.Stream):
+    """A stream that counts, at each part that it gives, how many of those before are still in memory."""
+
+    def parts(self) -> Iterator[Trace]:
+        given: list[weakref.ref[Trace]] = []
+        self.kept = []
+        for part in super().parts():
+            self.kept.append(sum(before() is not None for before in given))
+            given.append(weakref.ref(part))
+            yield part
+            del part
+
+
+@pytest.mark.parametrize(("simulated", "config"), [
+    (simulate, SmConfig.preset("fermi")),
+    (simulate, SmConfig.preset("fermi").with_settings(["coalescing=on", "gating=cross_lane", "affine=abm"])),
+    (simulate, SmConfig.preset("fermi").with_settings(["bypass=bow_wr"])),
+    (simulate, SmConfig.preset("fermi").with_settings(["hints=on"])),
+    (simulate, SmConfig.preset("narrow").with_settings(["renaming=mem_ra"])),
+    (simulate_gpu, GpuConfig.preset("fermi").with_settings(["sms=1"])),
+])
+def test_parts_of_a_trace_go_with_their_blocks(
+    simulated: Callable[..., object], config: SmConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without help from the collector of cycles, which may never run: a part has hundreds of megabytes."""
+    file = find("matmul", "tiny")
+    monkeypatch.setattr(executor, "RESIDENT_WARPS", file.launch.warps_per_block)  # a block in each part
+    config = config.with_settings(["blocks=1"])
+    stream = Parts(prepared(compile_file(file.ptx), getattr(config, "sm", config)), file.launch)
+    gc.disable()
+    try:
+        simulated(config, stream)
+    finally:
+        gc.enable()
+    assert len(stream.kept) == file.launch.blocks > 3 and max(stream.kept) <= 2

@@ -102,7 +102,7 @@ def second_of(code: list[Instruction], lead: Lead | None, claim: Claim | None) -
     """Whether the second of two instructions issues beside the first one, for these decisions."""
     trace = trace_of(code)
     statics = decode(trace)
-    warp = Warp(Walk(trace.warps[0], np.zeros(len(statics), bool)), 0, 0, Block(), trace)
+    warp = Warp(Walk(trace.warps[0], np.zeros(len(statics), bool)), 0, 0, Block([0]), trace)
     warp.next = statics[0]
     decisions: Any = SimpleNamespace(lead=lambda _: lead, follow=lambda _: claim)
     return Pairs(statics, {0: warp}, Scoreboard(1), decisions).second(0) is not None

@@ -197,7 +197,7 @@ def standing(program: Program, schedulers: int, warps: int) -> tuple[SearchOrder
     statics = decode(trace)
     order, scoreboard = SearchOrder(program, statics, schedulers), Scoreboard(warps, tracks_reads=False)
     for slot in range(warps):
-        warp = Warp(Walk(trace.warps[0], np.zeros(len(statics), bool)), slot, slot, Block(), trace)
+        warp = Warp(Walk(trace.warps[0], np.zeros(len(statics), bool)), slot, slot, Block([slot]), trace)
         warp.next = order.first(warp)
         scoreboard.issue(slot, warp.next.hazards, (), memory=True)
         following = order.following(warp)
@@ -286,7 +286,7 @@ def found_at(follower: Follower, stall: int) -> Chain:
     order = SearchOrder(follower.trace.program, decode(follower.trace), 1)
     columns = ("pc", "lanes", "pred_in", "pred_out", "result", "address")
     rest = replace(follower.warp, **{name: getattr(follower.warp, name)[stall:] for name in columns})
-    warp = Warp(Walk(rest, np.zeros(len(follower.code), bool)), 0, 0, Block(), follower.trace)
+    warp = Warp(Walk(rest, np.zeros(len(follower.code), bool)), 0, 0, Block([0]), follower.trace)
     warp.next = order.first(warp)
     scoreboard, chain, searcher = awaiting(follower), Chain(), order.searchers[0]
     searcher.stack = follower.stack

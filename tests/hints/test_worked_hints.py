@@ -276,7 +276,7 @@ def at_stall_point(program: Program, warps: int) -> tuple[HintOrder, Scoreboard]
     statics = decode(trace)
     order, scoreboard = HintOrder(program, statics, 2), Scoreboard(warps, tracks_reads=False)
     for slot in range(warps):
-        warp = Warp(Walk(trace.warps[0], np.zeros(len(statics), bool)), slot, slot, Block(), trace)
+        warp = Warp(Walk(trace.warps[0], np.zeros(len(statics), bool)), slot, slot, Block([slot]), trace)
         warp.next = order.first(warp)
         scoreboard.issue(slot, warp.next.hazards, (), memory=True)
         order.following(warp)

@@ -82,7 +82,7 @@ class Barrel:
         self._latency, self._busy = latency, busy
         self._scoreboard = Scoreboard(warps, tracks_reads=False)
         self._coming: list[tuple[int, int, object]] = []  # results: cycle, warp, hazards
-        self._standing = [Warp(Walk(trace.warps[0], exits), slot, slot, Block(), trace) for slot in range(warps)]
+        self._standing = [Warp(Walk(trace.warps[0], exits), slot, slot, Block([slot]), trace) for slot in range(warps)]
         for warp in self._standing:
             warp.next = self.order.first(warp)
 
