@@ -408,7 +408,7 @@ ERRORS = [
     ("lop3.b32 %r0, %r1, %r2, %r3, tile;", "lop3.b32: tile is given where a number is required"),
     ("cp.async.ca.shared.global [tile], [%d1], tile;", "tile is given where a number is required"),
     ("cp.async.ca.shared.global [tile], [%d1], 4, tile;", "tile is given where a number is required"),
-    ("mov.b64 %d0, {%r1, %r2, %r3};", "3 parts of .b64: parts must have 16 or 32 bits"),
+    ("mov.b64 %d0, {%r1, %r2, %r3};", "3 parts of .b64: two or four are required, of 8 bits or more"),
     ("set.eq.u64.u32 %d0, %r1, %r2;", "the result must be one of .u32, .s32, .f32, .f16, .bf16"),
 ]
 

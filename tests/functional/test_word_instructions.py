@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from warploom.arch.errors import PtxError
 from warploom.arch.launch import Buffer, Launch
 from warploom.compiler.compile import compile_ptx
 from warploom.golden_model.functional.executor import execute
@@ -146,3 +147,26 @@ def test_packed_conversions_of_constants():
     assert results("cvt.pack.sat.u8.s32.b32 %r, 300, -5, 0x1234;", rows) == [0x1234FF00] * 64
     assert results("mov.b32 %r, %a; cvt.pack.sat.s16.s32 %r, 70000, %r;", rows) == [
         0x7FFF0000 | min(max(a - (a >> 31 << 32), -0x8000), 0x7FFF) & 0xFFFF for a in rows[:, 0].tolist()]
+
+
+@pytest.mark.parametrize("optimise", [False, True])
+@pytest.mark.parametrize(("line", "expected"), [
+    ("mov.b32 {x0, x1, x2, x3}, %a; mov.b32 %r, {x3, x2, x1, x0};", lambda a: a[::-1]),
+    ("mov.b32 {_, x1, _, x3}, %a; mov.b16 %h, {x3, x1}; cvt.u32.u16 %r, %h;", lambda a: (a[3], a[1], 0, 0)),
+    ("cvt.u16.u32 %h, %a; mov.b16 {x0, x1}, %h; mov.b32 %r, {x1, x0, x0, x1};", lambda a: (a[1], a[0], a[0], a[1])),
+    # what is above a byte is no part of it
+    ("ld.global.s8 x0, [%in+1]; mov.b16 %h, {x0, x0}; cvt.u32.u16 %r, %h;", lambda a: (a[1], a[1], 0, 0)),
+    ("ld.global.s8 x2, [%in+2]; mov.b32 %r, {x2, x2, x2, x2};", lambda a: (a[2],) * 4),
+])
+def test_moves_of_bytes(line, expected, optimise):
+    found = results(".reg .b8 x<4>; .reg .b16 %h; " + line, np.c_[PAIRS, PAIRS[:, 0]], optimise=optimise)
+    assert found == [int.from_bytes(bytes(expected(int(a).to_bytes(4, "little"))), "little") for a, _ in PAIRS]
+
+
+@pytest.mark.parametrize(("line", "message"), [
+    ("mov.b16 {x0, x1, x2, x3}, %h;", "4 parts of .b16"), ("mov.b32 {%a, %b, %c}, %a;", "3 parts of .b32"),
+    ("mov.b32 {x0, x1}, %a;", "x0 is a .b8 register where .b16 is required"),
+])
+def test_moves_of_other_parts_are_refused(line, message):
+    with pytest.raises(PtxError, match=message):
+        results(".reg .b8 x<4>; .reg .b16 %h; " + line, np.c_[PAIRS, PAIRS[:, 0]])

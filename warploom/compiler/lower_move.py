@@ -15,8 +15,8 @@ WINDOWS = {"shared": memory_map.SHARED_WINDOW, "local": memory_map.LOCAL_WINDOW,
 WINDOW_NAMES = {**{name: name for name in (*WINDOWS, "global")}, "shared::cta": "shared", "param::entry": "param"}
 
 
-@lowers("mov", types=MOVABLE, supports="16-, 32- and 64-bit types, packing and unpacking, special registers, "
-        "addresses, .v2 and .v4 between {...}")
+@lowers("mov", types=MOVABLE, supports="16-, 32- and 64-bit types, packing and unpacking of halves and quarters, "
+        "special registers, addresses, .v2 and .v4 between {...}")
 def move(e: Emitter) -> None:
     """mov of a register, constant, special register or address; {a, b} on either side packs or unpacks."""
     d, a = e.operands(2)
@@ -41,9 +41,9 @@ def _elements(e: Emitter, count: int, *vectors: ptx.Operand) -> None:
 
 
 def _element(e: Emitter, vector: ptx.Vector) -> str:
-    bits, rest = divmod(width(e.type), len(vector.items))
-    if rest or bits not in (16, 32):
-        e.fail(f"{len(vector.items)} parts of .{e.type}: parts must have 16 or 32 bits")
+    count, bits = len(vector.items), width(e.type) // len(vector.items)
+    if count not in (2, 4) or bits < 8:
+        e.fail(f"{count} parts of .{e.type}: two or four are required, of 8 bits or more")
     return f"b{bits}"
 
 
@@ -51,7 +51,10 @@ def _pack(e: Emitter, d: ptx.Operand, vector: ptx.Vector) -> None:
     part = _element(e, vector)
     words = [e.word(item, part) for item in vector.items]
     target = e.destination(d, e.type)
-    if part == "b32":
+    if part == "b8":  # to halves of 16 bits first; above its byte an operand may have its sign
+        words = [e.logic(AND, e.op(Op.PRMT, low, high, constant(0x0040)), constant(0xFFFF))
+                 for low, high in zip(words[::2], words[1::2], strict=True)]
+    if len(words) == len(target):
         e.move(target, tuple(words))
         return
     for dst, low, high in zip(target, words[::2], words[1::2], strict=True):
@@ -64,10 +67,13 @@ def _unpack(e: Emitter, vector: ptx.Vector, a: ptx.Operand) -> None:
     target = [e.destination(item, part)[0] for item in vector.items]
     if part == "b32":
         e.move(tuple(target), words)
-        return
-    for word, low, high in zip(words, target[::2], target[1::2], strict=True):
-        e.emit(Op.LOP3, low, word, constant(0xFFFF), lut=AND)
-        e.emit(Op.SHF, high, word, None, constant(16), right=True)
+    elif part == "b8":
+        for number, byte in enumerate(target):
+            e.emit(Op.PRMT, byte, words[0], None, constant(0x4440 + number))
+    else:
+        for word, low, high in zip(words, target[::2], target[1::2], strict=True):
+            e.emit(Op.LOP3, low, word, constant(0xFFFF), lut=AND)
+            e.emit(Op.SHF, high, word, None, constant(16), right=True)
 
 
 @lowers("mov", types=("pred",), supports=".pred")
