@@ -140,9 +140,11 @@ class FrontEnd:
     # ------------------------------------------------------------------ the progress of a warp
 
     def _arrive(self, warp: Warp, static: Static) -> None:
-        """The warp arrives at a barrier."""
-        self._scoreboard.set_barrier(warp.slot)
-        warp.block.barriers.arrive(warp.slot, static.instruction.imm, static.instruction.count)
+        """The warp arrives at a barrier, where it waits unless it is told not to."""
+        instruction = static.instruction
+        if not instruction.arrive:
+            self._scoreboard.set_barrier(warp.slot)
+        warp.block.barriers.arrive(warp.slot, instruction.imm, instruction.count, waits=not instruction.arrive)
         self._open_barriers(warp)
 
     def _look(self, warp: Warp, static: Static) -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from warploom.arch.isa import Instruction, Op
+from warploom.arch.isa import BARRIERS, Instruction, Op
 from warploom.golden_model.functional.resident import ResidentWarps
 from warploom.golden_model.functional.simt import DONE
 
@@ -22,12 +22,15 @@ def leaving(program: tuple[Instruction, ...]) -> np.ndarray:
 
 class Barriers:
     """A barrier completes when enough warps of its block have arrived: all that have not exited, with `strict` all, or
-    as many as it counts; it then starts anew. A warp arrives as a whole."""
+    as many as it counts; it then starts anew. A warp arrives as a whole, and may go on without waiting."""
 
     def __init__(self, state: ResidentWarps, warps_per_block: int, strict: bool) -> None:
         self._state, self._warps_per_block, self._strict = state, warps_per_block, strict
         self._number = np.full(len(state), -1)
         self._count = np.zeros(len(state), np.int32)
+        blocks = len(state) // warps_per_block
+        self._gone_on = np.zeros((blocks, BARRIERS), np.int32)  # warps that arrived and do not wait
+        self._awaited = np.zeros((blocks, BARRIERS), np.int32)  # the most warps that one of these counts
         self.arrived_at = np.zeros(len(state), np.int32)
         self.votes = np.zeros((len(state), 32), bool)
 
@@ -47,6 +50,13 @@ class Barriers:
         self._state.stack.pc[warps] = BLOCKED
         return self._complete(number)
 
+    def pass_by(self, warps: np.ndarray, number: int, threads: int) -> np.ndarray:
+        """Warps arrive at a barrier, of different blocks, and do not wait. Returns the warps that this releases."""
+        blocks = warps // self._warps_per_block
+        self._gone_on[blocks, number] += 1
+        self._awaited[blocks, number] = np.maximum(self._awaited[blocks, number], -(-threads // 32))
+        return self._complete(number)
+
     def leave(self, warps: np.ndarray) -> np.ndarray:
         """Some of these warps have exited. Returns the warps that this releases."""
         if self._strict or (self._number < 0).all() or not (self._state.stack.pc[warps] == DONE).any():
@@ -56,10 +66,12 @@ class Barriers:
     def _complete(self, number: int) -> np.ndarray:
         """The warps whose barrier of this number is complete; they no longer wait."""
         here = (self._number == number).reshape(-1, self._warps_per_block)
-        count = np.where(here, self._count.reshape(here.shape), 0).max(1)
+        count = np.maximum(np.where(here, self._count.reshape(here.shape), 0).max(1), self._awaited[:, number])
         needed = np.where(count > 0, count, self.expected)
-        released = np.flatnonzero(here & (here.sum(1) >= needed)[:, None])
+        complete = here.sum(1) + self._gone_on[:, number] >= needed
+        released = np.flatnonzero(here & complete[:, None])
         self._number[released] = -1
+        self._gone_on[complete, number] = self._awaited[complete, number] = 0
         return released
 
     @property
@@ -69,10 +81,10 @@ class Barriers:
         return np.full(len(done), self._warps_per_block) if self._strict else self._warps_per_block - done.sum(1)
 
     def waiting(self, warp: int) -> tuple[int, int]:
-        """How many warps wait at the barrier of a waiting warp, and how many the barrier waits for."""
-        block = warp // self._warps_per_block
-        peers = self._number.reshape(-1, self._warps_per_block)[block] == self._number[warp]
-        return int(peers.sum()), int(self._count[warp]) or int(self.expected[block])
+        """How many warps have arrived at the barrier of a waiting warp, and how many it waits for."""
+        block, number = warp // self._warps_per_block, self._number[warp]
+        peers = self._number.reshape(-1, self._warps_per_block)[block] == number
+        return int(peers.sum() + self._gone_on[block, number]), int(self._count[warp]) or int(self.expected[block])
 
     def missing(self, warps: np.ndarray, lanes: np.ndarray, leaving: np.ndarray) -> np.ndarray:
         """Whether a lane that the barrier waits for is not among the arriving lanes (bools (warps, 32))."""

@@ -285,7 +285,11 @@ class Steps:
                 finish(skipped, lanes if i.op is Op.BAR else lanes[~here], Outcome())
             stack.advance(group.warps[~here], pc + 1)
             for warps in self.barriers.turns(group.warps[here], i.count):
-                self._release(state, self.barriers.arrive(warps, pc, i.imm, i.count))
+                if i.arrive:
+                    stack.advance(warps, pc + 1)
+                    self._release(state, self.barriers.pass_by(warps, i.imm, i.count))
+                else:
+                    self._release(state, self.barriers.arrive(warps, pc, i.imm, i.count))
 
         return step
 

@@ -183,6 +183,19 @@ def test_a_count_of_threads_ignores_exited_warps() -> None:
     assert barriers.opened(1) == [0, 1]
 
 
+def test_a_warp_that_does_not_wait_counts_and_is_not_released() -> None:
+    barriers = Barriers()
+    barriers.arrive(0, 1, 64, waits=False)
+    barriers.arrive(4, 2, 64)
+    assert not barriers.opened(8)
+    barriers.arrive(3, 1, 64)
+    assert barriers.opened(8) == [3]
+    barriers.arrive(3, 1, 64)
+    assert not barriers.opened(8)  # it has begun anew
+    barriers.arrive(0, 2, 64, waits=False)
+    assert barriers.opened(8) == [4]
+
+
 @pytest.mark.parametrize(("counts", "opened"), [
     ([64, 96, 64], [[], [], [0, 1, 2]]), ([96, 64, 0], [[], [], [0, 1, 2]]), ([0, 64, 96], [[], [0, 1], []]),
 ])

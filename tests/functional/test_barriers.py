@@ -13,6 +13,7 @@ from warploom.arch.isa import RZ, Op
 from warploom.arch.launch import Buffer, Launch
 from warploom.arch.modifiers import Cond, Special, Vote
 from warploom.compiler.compile import compile_ptx
+from warploom.compiler.truth import AND
 from warploom.golden_model.functional.executor import Execution, execute
 from warploom.golden_model.simulate import simulate
 from warploom.golden_model.sm import Sm
@@ -85,6 +86,68 @@ def test_partial_barrier_counts_threads():
     asm.op(Op.EXIT)
     execution = complete(asm, block(128))
     assert [int(execution.final_registers(0, warp)[5, 0]) for warp in range(4)] == [9, 9, 0, 0]
+
+
+def test_a_warp_that_arrives_and_goes_on():
+    """In each round warps of one kind arrive at its first barrier and wait at its second, the others the other way
+    round. If a warp waited where it arrives, none could go on."""
+    asm = Assembler()
+    asm.op(Op.S2R, 0, special=Special.TID_X)
+    asm.op(Op.LOP3, 1, 0, Imm(32), lut=AND)
+    asm.op(Op.ISETP, RZ, 1, Imm(0), cond=Cond.NE, pdst=1)
+    asm.branch("1", guard=1, reconverge="end")
+    for kind in (0, 1):
+        asm.label(str(kind))
+        for first in range(0, 16, 2):
+            asm.op(Op.BAR, imm=first + kind, count=128, arrive=True)
+            asm.op(Op.BAR, imm=first + 1 - kind, count=128)
+            asm.op(Op.IADD, 5, 5, Imm(1))
+        asm.branch("end")
+    asm.label("end")
+    asm.op(Op.EXIT)
+    execution = complete(asm, block(128))
+    assert [int(execution.final_registers(*divmod(number, 4))[5, 0]) for number in range(8)] == [8] * 8
+
+
+PRODUCER = """.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 out) {
+.reg .b32 %r<9>; .reg .b64 %rd<3>; .reg .pred %p; .shared .b32 s[32];
+mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 31; shl.b32 %r3, %r2, 2; mov.u32 %r4, s; add.u32 %r3, %r3, %r4;
+mov.u32 %r5, 0; mov.u32 %r6, 0;
+setp.lt.u32 %p, %r1, 32;
+@%p bra PRODUCE;
+CONSUME: barrier.cta.arrive 1, 64; barrier.cta.sync 2, 64; ld.shared.u32 %r7, [%r3]; mad.lo.u32 %r6, %r6, 3, %r7;
+add.u32 %r5, %r5, 1; setp.lt.u32 %p, %r5, 20; @%p bra CONSUME;
+ld.param.u64 %rd1, [out]; mul.wide.u32 %rd2, %r2, 4; add.u64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], %r6;
+ret;
+PRODUCE: bar.sync 1, 64; mad.lo.u32 %r7, %r5, 100, %r2; st.shared.u32 [%r3], %r7; membar.cta; bar.arrive 2, 64;
+add.u32 %r5, %r5, 1; setp.lt.u32 %p, %r5, 20; @%p bra PRODUCE;
+ret;
+}"""
+
+
+def test_a_warp_that_produces_for_another():
+    program = compile_ptx(PRODUCER, "k.ptx")
+    launch = Launch((1, 1, 1), (64, 1, 1), (Buffer("out", np.zeros(32, np.uint32)),))
+    execution = execute(program, launch)
+    expected = np.zeros(32, np.uint32)
+    for phase in range(20):
+        expected = expected * 3 + np.arange(100 * phase, 100 * phase + 32, dtype=np.uint32)
+    assert execution.buffers["out"].tolist() == expected.tolist()
+    found = simulate(SMALL, execution.trace, check=True, max_cycles=20_000)
+    assert found.statistics.warp_instructions == execution.warp_instructions
+
+
+def test_those_that_have_gone_on_are_counted_in_the_error():
+    asm = Assembler()
+    early(asm, Cond.LT, 64, exits=False)
+    asm.op(Op.BAR, imm=3, count=128)
+    asm.label("end")
+    asm.op(Op.BAR, imm=3, count=128, arrive=True)
+    asm.op(Op.EXIT)
+    assert "barrier 3: only part (3 of 4 warps)" in fails(asm, block(96))
 
 
 @pytest.mark.parametrize("exits", [True, False], ids=["exit", "branch to exit"])

@@ -153,7 +153,7 @@ class Op(IntEnum):
     # control, in the front end
     BRA = 64  # to instruction imm; sides meet at `reconverge`; with `taken_first` the taken side runs first
     EXIT = 65
-    BAR = 66  # barrier a immediate (imm), `count` threads (0: the whole block)
+    BAR = 66  # barrier a immediate (imm), `count` threads (0: the whole block); with `arrive` the warp does not wait
     BARRED = 67  # barrier with reduction of psrc: `vote` ALL, ANY to pdst; POPC to dst
     MEMBAR = 68  # wait until the warp's memory instructions are done
     PLOP3 = 69  # pdst = bit (p << 2 | q << 1 | r) of `lut`; p, q, r are predicate numbers in slots 0..2
@@ -180,7 +180,7 @@ MODIFIERS: dict[Op, tuple[str, ...]] = {
     Op.DRCP: ("rounding",), Op.DSQRT: ("rounding",), Op.DSETP: ("cond", "combine"),
     Op.LD: ("space", "access", "wide"), Op.ST: ("space", "access", "wide"), Op.ATOM: _ATOMIC, Op.RED: _ATOMIC,
     Op.SHFL: ("shuffle", "sync"), Op.LATCH: ("memory",), Op.HIGH: ("memory",), Op.BRA: ("taken_first", "reconverge"),
-    Op.BAR: ("count",), Op.BARRED: ("count", "vote"), Op.PLOP3: ("lut",),
+    Op.BAR: ("count", "arrive"), Op.BARRED: ("count", "vote"), Op.PLOP3: ("lut",),
 }
 """Legal modifiers of each operation, in encoding order; operations that are not listed have none."""
 
@@ -191,6 +191,9 @@ _LIMITED = ("dst", "guard", "pdst", "psrc", "imm", "imm_slot")
 _limited_of = attrgetter(*_LIMITED)
 _LIMITED_NAMES = (*_LIMITED, "src", "src", "src")
 _LIMITS = (255, 7, 7, 7, 0xFFFFFFFF, 3, 255, 255, 255)
+
+BARRIERS = 16
+"""Barriers of a block, numbered from 0."""
 
 MEMORY_OPS = (Op.LD, Op.ST, Op.ATOM, Op.RED)
 """Operations that access memory; their immediate field is an offset."""
@@ -263,6 +266,7 @@ class Instruction:
     sync: bool = False
     memory: bool = False
     taken_first: bool = False
+    arrive: bool = False
     lut: int = 0
     cond: Cond = Cond.EQ
     combine: Combine = Combine.AND

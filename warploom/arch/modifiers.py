@@ -122,7 +122,8 @@ class Kind(Enum):
 MODIFIER_KINDS: dict[str, Kind] = {
     "signed": Kind.FLAG, "high": Kind.FLAG, "right": Kind.FLAG, "wrap": Kind.FLAG, "ftz": Kind.FLAG, "sat": Kind.FLAG,
     "nan": Kind.FLAG, "xorsign": Kind.FLAG, "integral": Kind.FLAG, "double": Kind.FLAG, "match_all": Kind.FLAG,
-    "wide": Kind.FLAG, "sync": Kind.FLAG, "memory": Kind.FLAG, "taken_first": Kind.FLAG, "lut": Kind.BYTE,
+    "wide": Kind.FLAG, "sync": Kind.FLAG, "memory": Kind.FLAG, "taken_first": Kind.FLAG, "arrive": Kind.FLAG,
+    "lut": Kind.BYTE,
     "cond": Kind.COND, "combine": Kind.COMBINE, "rounding": Kind.ROUNDING, "special": Kind.SPECIAL, "vote": Kind.VOTE,
     "test": Kind.TEST, "dst_type": Kind.DTYPE, "src_type": Kind.DTYPE, "atom": Kind.ATOM, "function": Kind.FUNCTION,
     "space": Kind.SPACE, "access": Kind.ACCESS, "shuffle": Kind.SHUFFLE, "count": Kind.COUNT, "reconverge": Kind.TARGET,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from warploom.arch.errors import PtxError
-from warploom.arch.isa import Op
+from warploom.arch.isa import BARRIERS, Op
 from warploom.arch.modifiers import Vote
 from warploom.compiler import ptx
 from warploom.compiler.emitter import Emitter, known
@@ -13,12 +13,9 @@ from warploom.compiler.origins import Origins
 from warploom.compiler.pointer_calls import STOP
 from warploom.compiler.registry import NO_TYPE, lowers
 
-BARRIERS = 16
-"""Barriers of a block, numbered from 0."""
-
 MAX_COUNT = 1024
 
-BARRIER_FORMS = ".sync and .red (.popc.u32, .and.pred, .or.pred) with constant barrier and thread count"
+BARRIER_FORMS = ".sync, .arrive and .red (.popc.u32, .and.pred, .or.pred) with constant barrier and thread count"
 
 
 @lowers("bra", types=NO_TYPE, supports="a label, .uni")
@@ -55,18 +52,18 @@ def trap(e: Emitter) -> None:
     e.emit(Op.TRAP, None)
 
 
-def _count(e: Emitter, given: list[ptx.Operand]) -> tuple[int, tuple[Operand, ...]]:
+def _count(e: Emitter, given: list[ptx.Operand], least: int = 0) -> tuple[int, tuple[Operand, ...]]:
     """The thread count of a barrier if it is known, else the operand: see `place_barriers`. 0 is the whole block."""
     if not given:
         return 0, ()
     operand = e.number(given[0])
-    return (0, (operand,)) if isinstance(operand, VirtualRegister) else (_checked(known(operand), e.fail), ())
+    return (0, (operand,)) if isinstance(operand, VirtualRegister) else (_checked(known(operand), least, e.fail), ())
 
 
-def _checked(count: int | None, fail: Callable[[str], NoReturn]) -> int:
+def _checked(count: int | None, least: int, fail: Callable[[str], NoReturn]) -> int:
     """A thread count that a barrier can have."""
-    if count is None or count > MAX_COUNT or count % 32:
-        fail(f"the thread count must be a constant multiple of 32, up to {MAX_COUNT}")
+    if count is None or not least <= count <= MAX_COUNT or count % 32:
+        fail(f"the thread count must be a constant multiple of 32, from {least} to {MAX_COUNT}")
     return count
 
 
@@ -87,17 +84,17 @@ def _place_barrier(node: Node, function: Function, origins: Origins) -> None:
     def fail(what: str) -> NoReturn:
         raise PtxError(what, file=function.kernel.file, line=node.line)
 
-    number, count = map(origins.constant, node.src[:2])
+    number, given = map(origins.constant, node.src[:2])
     if number is None or number >= BARRIERS:
         fail(f"the barrier number must be a constant from 0 to {BARRIERS - 1}")
-    if node.src[1] is not None and (found := _checked(count, fail)):
-        node.modifiers["count"] = found
+    if count := node.modifiers.get("count") or _checked(given, 32 * bool(node.modifiers.get("arrive")), fail):
+        node.modifiers["count"] = count
     node.imm, node.src[:2] = number, (None, None)
 
 
 @lowers("bar", "barrier", types=NO_TYPE, supports=f"{BARRIER_FORMS}; bar.warp.sync")
 def barrier(e: Emitter) -> None:
-    """bar.sync, barrier.sync; bar.warp.sync is a vote without a result, for which lanes have to meet."""
+    """bar.sync, bar.arrive; bar.warp.sync is a vote without a result, for which lanes have to meet."""
     if e.flag("warp"):
         e.choose({"sync": True})
         (members,) = e.operands(1)
@@ -105,12 +102,10 @@ def barrier(e: Emitter) -> None:
         return
     e.flag("cta")
     e.flag("aligned")
-    if e.flag("arrive"):
-        e.fail("a barrier where a warp arrives without waiting is not supported")
-    e.choose({"sync": True})
-    number, *given = e.operands(1, 2)
-    count, rest = _count(e, given)
-    e.emit(Op.BAR, None, e.number(number), *rest, count=count)
+    arrive = e.choose({"sync": False, "arrive": True})
+    number, *given = e.operands(2) if arrive else e.operands(1, 2)
+    count, rest = _count(e, given, 32 * arrive)
+    e.emit(Op.BAR, None, e.number(number), *rest, count=count, arrive=arrive)
 
 
 @lowers("bar", "barrier", types=("u32", "pred"), supports=f"{BARRIER_FORMS}; bar.warp.sync")
