@@ -293,8 +293,8 @@ def test_thread_counts_come_through_copies():
 
 
 def test_copies_in_a_circle_are_no_constant():
-    with pytest.raises(PtxError, match="the barrier number must be a constant"):
-        lowered("mov.u32 %r1, %r2;", "mov.u32 %r2, %r1;", "bar.sync %r1;")
+    with pytest.raises(PtxError, match="the thread count must be a constant"):
+        lowered("mov.u32 %r1, %r2;", "mov.u32 %r2, %r1;", "bar.sync 0, %r1;")
 
 
 def test_halfword_swap_is_a_loop():
@@ -387,8 +387,8 @@ ERRORS = [
     ("ld.global.v2.u32 %r0, [%d1];", "2 data operands are required, 1 given"),
     ("atom.global.min.f32 %f0, [%d1], %f1;", "min takes .u32, .s32, .u64, .s64"),
     ("atom.global.add.v2.f32 {%f0, %f1}, [%d1], {%f2, %f3};", "vector atomics are not supported; supported: add, min"),
-    ("bar.sync %r1;", "the barrier number must be a constant from 0 to 15"),
-    ("bar.sync 16;", "the barrier number must be a constant from 0 to 15"),
+    ("bar.sync 16;", "the barrier number must be from 0 to 15"),
+    ("mov.u32 %r1, 16; bar.sync %r1;", "the barrier number must be from 0 to 15"),
     ("bar.sync 0, 48;", "the thread count must be a constant multiple of 32, from 0 to 1024"),
     ("barrier.red.popc.u32 %r0, 0, 2048, %p0;", "the thread count must be a constant multiple of 32, from 0 to 1024"),
     ("barrier.red.and.pred %p1, 0, %r1, %p0;", "the thread count must be a constant multiple of 32, from 0 to 1024"),

@@ -10,7 +10,7 @@ from support.assembler import Assembler, Imm
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ExecutionError
 from warploom.arch.isa import RZ, Op
-from warploom.arch.launch import Buffer, Launch
+from warploom.arch.launch import Buffer, Launch, Scalar
 from warploom.arch.modifiers import Cond, Special, Vote
 from warploom.compiler.compile import compile_ptx
 from warploom.compiler.truth import AND
@@ -138,6 +138,34 @@ def test_a_warp_that_produces_for_another():
     assert execution.buffers["out"].tolist() == expected.tolist()
     found = simulate(SMALL, execution.trace, check=True, max_cycles=20_000)
     assert found.statistics.warp_instructions == execution.warp_instructions
+
+
+NUMBERED = """.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 first) {
+.reg .b32 %r<9>; .reg .b64 %rd<3>; .reg .pred %p<3>;
+mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 32; shr.u32 %r3, %r2, 5; ld.param.u32 %r4, [first]; add.u32 %r4, %r4, %r3;
+setp.lt.u32 %p1, %r1, 64; setp.eq.u32 %p2, %r4, 3;
+@!%p2 bar.sync %r4, 64;
+barrier.red.popc.u32 %r5, %r4, 64, %p1;
+ld.param.u64 %rd1, [out]; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], %r5;
+ret;
+}"""
+
+
+def test_numbers_of_barriers_in_a_register():
+    """Warps 0 and 2 meet at one barrier, 1 and 3 at the next one."""
+    program = compile_ptx(NUMBERED, "k.ptx")
+    for first in (0, 2, 7, 14):
+        launch = Launch((2, 1, 1), (128, 1, 1), (Buffer("out", np.zeros(128, np.uint32)), Scalar("u32", bytes([first, 0, 0, 0]))))
+        execution = execute(program, launch)
+        assert execution.buffers["out"].tolist() == [32] * 128
+        found = simulate(SMALL, execution.trace, check=True, max_cycles=20_000)
+        assert found.statistics.warp_instructions == execution.warp_instructions
+    launch = dataclasses.replace(launch, arguments=(launch.arguments[0], Scalar("u32", bytes([15, 0, 0, 0]))))
+    with pytest.raises(ExecutionError, match=r"k\.ptx:8: .*trap"):
+        execute(program, launch)
 
 
 def test_those_that_have_gone_on_are_counted_in_the_error():

@@ -1,21 +1,22 @@
 """Branches, exits, barriers and fences."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NoReturn
 
 from warploom.arch.errors import PtxError
 from warploom.arch.isa import BARRIERS, Op
-from warploom.arch.modifiers import Vote
+from warploom.arch.modifiers import Cond, Vote
 from warploom.compiler import ptx
-from warploom.compiler.emitter import Emitter, known
-from warploom.compiler.ir import Function, Node, Operand, VirtualRegister
+from warploom.compiler.emitter import Emitter, constant, known
+from warploom.compiler.ir import Function, Label, Node, Operand, RegisterClass, VirtualRegister
 from warploom.compiler.origins import Origins
 from warploom.compiler.pointer_calls import STOP
 from warploom.compiler.registry import NO_TYPE, lowers
 
 MAX_COUNT = 1024
 
-BARRIER_FORMS = ".sync, .arrive and .red (.popc.u32, .and.pred, .or.pred) with constant barrier and thread count"
+BARRIER_FORMS = ".sync, .arrive and .red (.popc.u32, .and.pred, .or.pred) with a constant thread count"
 
 
 @lowers("bra", types=NO_TYPE, supports="a label, .uni")
@@ -71,25 +72,61 @@ def place_barriers(function: Function) -> None:
     """Move what barriers have in operand slots to fields: the number, which lowering leaves in slot 0, to `imm`, and a
     thread count from slot 1 to `count`.
 
-    Both may come through copies, for example as arguments of an inlined function. Raises `PtxError` for those that are
-    not constant or too large.
+    Both may come through copies, for example as arguments of an inlined function. For a number that is not constant
+    there is a barrier of each number. Raises `PtxError` for a number that is too large, and for a count that is not
+    constant or too large.
     """
-    origins = Origins(function)
-    for node in function.body:
-        if isinstance(node, Node) and node.op in (Op.BAR, Op.BARRED):
-            _place_barrier(node, function, origins)
+    origins, body = Origins(function), list[Node | Label]()
+    for item in function.body:
+        if isinstance(item, Node) and item.op in (Op.BAR, Op.BARRED):
+            body += _place_barrier(item, function, origins)
+        else:
+            body.append(item)
+    function.body = body
 
 
-def _place_barrier(node: Node, function: Function, origins: Origins) -> None:
+def _place_barrier(node: Node, function: Function, origins: Origins) -> list[Node | Label]:
     def fail(what: str) -> NoReturn:
         raise PtxError(what, file=function.kernel.file, line=node.line)
 
-    number, given = map(origins.constant, node.src[:2])
-    if number is None or number >= BARRIERS:
-        fail(f"the barrier number must be a constant from 0 to {BARRIERS - 1}")
+    operand, (number, given) = node.src[0], map(origins.constant, node.src[:2])
     if count := node.modifiers.get("count") or _checked(given, 32 * bool(node.modifiers.get("arrive")), fail):
         node.modifiers["count"] = count
-    node.imm, node.src[:2] = number, (None, None)
+    node.src[:2] = None, None
+    if number is None:
+        return _by_number(node, operand, function)
+    if number >= BARRIERS:
+        fail(f"the barrier number must be from 0 to {BARRIERS - 1}")
+    return [replace(node, imm=number)]
+
+
+def _by_number(node: Node, number: Operand, function: Function) -> list[Node | Label]:
+    """A tree of comparisons with a barrier of each number, which all lanes of a warp have in common, and an error for
+    numbers of no barrier."""
+    scratch, body = function.new(RegisterClass.PREDICATE), list[Node | Label]()
+    end = f"$barrier{function.count}"
+
+    def branch(target: str, guard: VirtualRegister | None = None) -> Node:
+        return Node(Op.BRA, guard=guard, target=target, line=node.line)
+
+    def tree(first: int, last: int) -> None:
+        if first == last:
+            stop = Node(Op.TRAP, guard=node.guard, guard_not=node.guard_not, line=node.line)
+            found = replace(node, imm=first, src=[*node.src], modifiers={**node.modifiers})
+            body.extend((found if first < BARRIERS else stop, branch(end)))
+            return
+        middle = (first + last + 1) // 2
+        lower = f"{end}@{middle}"
+        body.append(Node(Op.ISETP, src=[number, constant(middle), None], pdst=scratch, line=node.line,
+                         modifiers={"cond": Cond.LT}))
+        body.append(branch(lower, scratch))
+        tree(middle, last)
+        body.append(Label(lower))
+        tree(first, middle - 1)
+
+    tree(0, BARRIERS)
+    body.append(Label(end))
+    return body
 
 
 @lowers("bar", "barrier", types=NO_TYPE, supports=f"{BARRIER_FORMS}; bar.warp.sync")
