@@ -158,7 +158,8 @@ def test_numbers_of_barriers_in_a_register():
     """Warps 0 and 2 meet at one barrier, 1 and 3 at the next one."""
     program = compile_ptx(NUMBERED, "k.ptx")
     for first in (0, 2, 7, 14):
-        launch = Launch((2, 1, 1), (128, 1, 1), (Buffer("out", np.zeros(128, np.uint32)), Scalar("u32", bytes([first, 0, 0, 0]))))
+        arguments = Buffer("out", np.zeros(128, np.uint32)), Scalar("u32", bytes([first, 0, 0, 0]))
+        launch = Launch((2, 1, 1), (128, 1, 1), arguments)
         execution = execute(program, launch)
         assert execution.buffers["out"].tolist() == [32] * 128
         found = simulate(SMALL, execution.trace, check=True, max_cycles=20_000)
