@@ -17,7 +17,8 @@ from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, PtxError
 from warploom.cuda.fatbin import CONTAINER, ENTRY, embedded
 from warploom.cuda.library import library, needed
-from warploom.cuda.session import REQUEST, Session
+from warploom.cuda.protocol import REQUEST, TEXTS, Verb
+from warploom.cuda.session import Session
 from warploom.documents import undescribed
 from warploom.host.gpu import Gpu
 
@@ -207,7 +208,7 @@ def test_the_program_ends_in_a_request(tmp_path: Path) -> None:
     """Of a launch that has only begun nothing is done."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        theirs.sendall(REQUEST.pack(2, 0, 0, 0, 56) + b"part")
+        theirs.sendall(REQUEST.pack(Verb.LAUNCH, 0, 0, 0, 56) + b"part")
         theirs.shutdown(socket.SHUT_WR)
         Session(Gpu("small", timing=False), "program", tmp_path).serve(ours)
 
@@ -286,7 +287,7 @@ def test_programs_of_another_kind(tmp_path: Path, content: bytes, message: str) 
 @pytest.mark.parametrize(("name", "version"), [
     ("libcudart.so.11.0", 11), ("libcudart.so.12", 12), ("libcudart.so.13", 13)])
 def test_libraries_of_all_versions(tmp_path: Path, name: str, version: int) -> None:
-    """Each has every function of NVIDIA's."""
+    """Each has every function of NVIDIA's, and knows all errors."""
     (tmp_path / "program").write_bytes(b"\0" + name.encode() + b"\0")
     assert needed(tmp_path / "program") == [(name, version)]
     made = ctypes.CDLL(str(library(name, version) / name))
@@ -296,6 +297,10 @@ def test_libraries_of_all_versions(tmp_path: Path, name: str, version: int) -> N
     assert made.cudaRuntimeGetVersion(ctypes.byref(number)) == 0
     assert number.value == 1000 * version
     assert made.cudaGraphLaunch(None, None) == 801
+    made.cudaGetErrorName.restype = made.cudaGetErrorString.restype = ctypes.c_char_p
+    for error, text in TEXTS.items():
+        assert made.cudaGetErrorString(error).decode() == text
+    assert [made.cudaGetErrorName(error) for error in (0, 21)] == [b"cudaSuccess", b"cudaErrorInvalidMemcpyDirection"]
 
 
 def test_a_library_of_the_program_may_have_the_kernels(program: Path, tmp_path: Path) -> None:

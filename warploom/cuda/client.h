@@ -4,25 +4,19 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <mutex>
 #include <string>
 
+#include "protocol.h"                    // the verbs and errors of protocol.py
+
 using u64 = std::uint64_t;
-
-enum Error : int {                       // of cudaError_t
-    SUCCESS = 0, INVALID_VALUE = 1, MEMORY_ALLOCATION = 2, INVALID_PITCH = 12, INVALID_SYMBOL = 13, INVALID_COPY = 21,
-    INVALID_FUNCTION = 98, INVALID_DEVICE = 101, UNSUPPORTED_LIMIT = 215, INVALID_HANDLE = 400, ASSERT = 710,
-    LAUNCH_FAILURE = 719, NOT_SUPPORTED = 801
-};
-
-enum class Verb : u64 {                  // in the order of session.py
-    LOAD, KERNEL, LAUNCH, ALLOCATE, FREE, WRITE, READ, COPY, FILL, SET, GET, TIME, DEVICE, OCCUPANCY, UNUSED
-};
 
 struct Answer { Error error; u64 value; std::string data; };
 
@@ -93,7 +87,7 @@ inline Answer ask(Verb verb, u64 a, u64 b, u64 c, const void* data, std::size_t 
     transfer<received>(reinterpret_cast<char*>(header), sizeof header);
     Answer answer{failed(static_cast<Error>(header[0])), header[1], std::string(header[2], '\0')};
     transfer<received>(answer.data.data(), answer.data.size());
-    if (answer.error == ASSERT || answer.error == LAUNCH_FAILURE) fault = answer.error;
+    if (std::count(std::begin(FAULTS), std::end(FAULTS), answer.error)) fault = answer.error;
     return answer;
 }
 

@@ -48,7 +48,7 @@ static Error find(const void* function, const Kernel*& kernel) {
     const std::lock_guard<std::recursive_mutex> held(lock);
     if (!kernels.count(function)) {
         const auto symbol = functions.find(function);
-        if (symbol == functions.end()) return failed(INVALID_FUNCTION);
+        if (symbol == functions.end()) return failed(INVALID_DEVICE_FUNCTION);
         const Answer answer = ask(Verb::KERNEL, symbol->second.module, 0, 0, symbol->second.name);
         if (answer.error) return answer.error;
         std::vector<u64> numbers(answer.data.size() / sizeof(u64));
@@ -145,7 +145,7 @@ API Error cudaFuncSetAttribute(const void* function, int which, int value) {
 
 API Error cudaFuncGetName(const char** name, const void* function) {
     const auto symbol = functions.find(function);
-    if (symbol == functions.end()) return failed(INVALID_FUNCTION);
+    if (symbol == functions.end()) return failed(INVALID_DEVICE_FUNCTION);
     *name = symbol->second.name.c_str();
     return SUCCESS;
 }

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from warploom import processes, store
 from warploom.arch.errors import ConfigError, ToolError
+from warploom.cuda.protocol import header
 from warploom.store import Key, Kind
 from warploom.tb.toolchain import compiler
 
@@ -49,6 +50,7 @@ def library(name: str, version: int) -> Path:
 
 def _compile(name: str, version: int, folder: Path) -> None:
     source, log = HERE / "runtime.cpp", folder / "build.log"
+    (folder / "protocol.h").write_text(header())
     (folder / "others.h").write_text(_others())
     command = ["g++", *FLAGS, f"-DCUDART_MAJOR={version}", f"-I{folder}", f"-I{HERE}", str(source),
                f"-Wl,-soname,{name}", "-o", name]

@@ -11,7 +11,6 @@
 struct Pitched { char* pointer; Size pitch, width, height; };
 struct Box { Size width, height, depth; };
 
-constexpr u64 HEAP = 0x70;               // the first two digits of 48-bit addresses in the GPU's memory (session.py)
 constexpr Size PAGE = 4096;
 
 enum class Place { HOST, GPU, BOTH };
@@ -19,7 +18,7 @@ enum class Place { HOST, GPU, BOTH };
 static Place place(const void* pointer, Range* found = nullptr) {
     const std::lock_guard<std::recursive_mutex> held(lock);
     const u64 address = reinterpret_cast<u64>(pointer);
-    if (address >> 40 != HEAP) return Place::HOST;
+    if (address >> HEAP_BITS != HEAP) return Place::HOST;
     const auto next = both.upper_bound(address);
     if (next == both.begin() || address - std::prev(next)->first >= std::prev(next)->second.size) return Place::GPU;
     if (found) *found = std::prev(next)->second;
@@ -100,7 +99,7 @@ API Error cudaFreeHost(void* pointer) { return release(pointer, true); }
 API Error cudaFreeAsync(void* pointer, Stream) { return cudaFree(pointer); }
 
 API Error cudaMemcpy(void* to, const void* from, Size size, int kind) {
-    if (kind < 0 || kind > 4) return failed(INVALID_COPY);
+    if (kind < 0 || kind > 4) return failed(INVALID_MEMCPY_DIRECTION);
     if (!size) return failed(fault);
     const Place there = place(to), here = place(from);
     const bool wrong = there == (kind & 1 ? Place::HOST : Place::GPU) || here == (kind & 2 ? Place::HOST : Place::GPU);
@@ -120,8 +119,8 @@ API Error cudaMemcpyAsync(void* to, const void* from, Size size, int kind, Strea
 }
 
 API Error cudaMemcpy2D(void* to, Size pitch, const void* from, Size from_pitch, Size width, Size height, int kind) {
-    if (kind < 0 || kind > 4) return failed(INVALID_COPY);
-    if (width > pitch || width > from_pitch) return failed(INVALID_PITCH);
+    if (kind < 0 || kind > 4) return failed(INVALID_MEMCPY_DIRECTION);
+    if (width > pitch || width > from_pitch) return failed(INVALID_PITCH_VALUE);
     if (!width || !height) return failed(fault);
     std::string source((height - 1) * from_pitch + width, '\0');
     if (const Error error = cudaMemcpy(source.data(), from, source.size(), kind & 4 ? 4 : kind & 2)) return error;

@@ -4,7 +4,6 @@
 #include <iterator>
 
 #include "device.h"
-#include "errors.h"
 #include "kernels.h"
 #include "memory.h"
 #include "streams.h"

@@ -5,7 +5,6 @@ import contextlib
 import socket
 import struct
 from collections.abc import Callable
-from enum import IntEnum
 from pathlib import Path
 
 import numpy as np
@@ -15,17 +14,14 @@ from warploom.arch.config import LANES
 from warploom.arch.errors import DeviceAssertError, ExecutionError, LaunchError, PtxError, WarploomError, warn
 from warploom.arch.gpu import GpuConfig, sms_of
 from warploom.arch.launch import MAX_BLOCK_THREADS, Launch
-from warploom.arch.memory_map import HEAP_BASE
 from warploom.compiler.prepare import prepared
 from warploom.cuda.fatbin import Ptx, embedded
+from warploom.cuda.protocol import ANSWER, REQUEST, SPACE, Code, Verb
 from warploom.files import write_whole
 from warploom.host.array import DeviceArray
 from warploom.host.gpu import Gpu
 from warploom.host.launched import Launched
 from warploom.host.module import Kernel, Module
-
-REQUEST, ANSWER = struct.Struct("<5Q"), struct.Struct("<3Q")
-"""Number of the verb, three numbers and the bytes that follow; error, a number and the bytes that follow."""
 
 SHAPE = struct.Struct("<7Q")
 """Grid, block, and dynamic shared memory, in front of the arguments of a launch."""
@@ -33,24 +29,11 @@ SHAPE = struct.Struct("<7Q")
 MEMORY = 1 << 32
 """Bytes of the GPU's memory: more than the arrays of a program whose kernels are simulated."""
 
-SPACE = range(HEAP_BASE, HEAP_BASE + (1 << 40))
-"""Its addresses, by which the library distinguishes it from the memory of the host."""
-
 SM_KHZ = 1_000_000
 """The clock of an SM alone, which has none: a cycle counts as a nanosecond."""
 
 NEWEST = 90
 """The architecture of a GPU whose program has no PTX."""
-
-
-class Code(IntEnum):
-    """Errors of CUDA."""
-
-    INVALID_VALUE = 1
-    MEMORY_ALLOCATION = 2
-    INVALID_CONFIGURATION = 9
-    ASSERT = 710
-    LAUNCH_FAILURE = 719
 
 
 class Refused(Exception):
@@ -79,9 +62,8 @@ class Session:
         self._addresses: list[int] = []  # these addresses, ascending
         self._used = 0  # bytes of the arrays
         self._nanoseconds = 0.0  # of all launches
-        self._verbs: tuple[Callable[[int, int, int, bytes], Answer], ...] = (
-            self._load, self._kernel, self._launch, self._allocate, self._free, self._write, self._read, self._copy,
-            self._fill, self._set, self._get, self._time, self._device, self._occupancy, self._unused)
+        self._verbs: dict[int, Callable[[int, int, int, bytes], Answer]] = {
+            verb: getattr(self, f"_{verb.name.lower()}") for verb in Verb}
 
     def serve(self, connection: socket.socket) -> None:
         """Answer requests until the program closes the connection, or ends during one. Raises `PtxError`, and with

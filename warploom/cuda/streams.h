@@ -30,7 +30,7 @@ API Error cudaStreamGetPriority(Stream, int* priority) {
 }
 
 API Error cudaStreamDestroy(Stream stream) {
-    if (is_default(stream)) return failed(INVALID_HANDLE);
+    if (is_default(stream)) return failed(INVALID_RESOURCE_HANDLE);
     delete stream;
     return failed(fault);
 }
@@ -63,25 +63,25 @@ API Error cudaEventCreateWithFlags(Event** event, unsigned flags) {
 API Error cudaEventCreate(Event** event) { return cudaEventCreateWithFlags(event, 0); }
 
 API Error cudaEventRecord(Event* event, Stream) {
-    if (!event) return failed(INVALID_HANDLE);
+    if (!event) return failed(INVALID_RESOURCE_HANDLE);
     const Answer answer = ask(Verb::TIME);
     *event = {event->timed, true, answer.value};
     return answer.error;
 }
 
 API Error cudaEventRecordWithFlags(Event* event, Stream stream, unsigned) { return cudaEventRecord(event, stream); }
-API Error cudaEventQuery(const Event* event) { return failed(event ? fault.load() : INVALID_HANDLE); }
+API Error cudaEventQuery(const Event* event) { return failed(event ? fault.load() : INVALID_RESOURCE_HANDLE); }
 API Error cudaEventSynchronize(const Event* event) { return cudaEventQuery(event); }
 
 API Error cudaEventElapsedTime(float* milliseconds, const Event* start, const Event* end) {
     for (const Event* event : {start, end})
-        if (!event || !event->timed || !event->recorded) return failed(INVALID_HANDLE);
+        if (!event || !event->timed || !event->recorded) return failed(INVALID_RESOURCE_HANDLE);
     *milliseconds = static_cast<float>(static_cast<std::int64_t>(end->nanoseconds - start->nanoseconds)) / 1e6F;
     return failed(fault);
 }
 
 API Error cudaEventDestroy(Event* event) {
-    if (!event) return failed(INVALID_HANDLE);
+    if (!event) return failed(INVALID_RESOURCE_HANDLE);
     delete event;
     return failed(fault);
 }
