@@ -10,7 +10,7 @@ import struct
 
 import numpy as np
 
-from warploom.arch.errors import DeviceAssertError
+from warploom.arch.errors import DeviceAssertError, ExecutionError
 from warploom.arch.isa import RZ, Instruction, Op
 from warploom.arch.launch import Launch
 from warploom.arch.memory_map import CONSOLE_ASSERT, CONSOLE_PRINT, LOCAL_WINDOW
@@ -64,14 +64,15 @@ class Console:
                 self._print(thread, int(records[row, lane]))
             except Fault as fault:
                 what = "assert" if word == CONSOLE_ASSERT else "printf"
-                raise Fault(row * 32 + lane, f"{what}: {fault.why}") from None
+                raise Fault(row * 32 + lane, f"{what}: {fault.why}", fault.kind) from None
 
     def _print(self, thread: "_Thread", record: int) -> None:
         text, count = thread.printed(record)
         self._printed.setdefault(thread.warp, []).append(text)
         self._bytes += len(text)
         if self._bytes > MAX_TEXT_BYTES:
-            raise Fault(0, f"the kernel prints more than {MAX_TEXT_BYTES} bytes; print from fewer threads")
+            raise Fault(0, f"the kernel prints more than {MAX_TEXT_BYTES} bytes; print from fewer threads",
+                        ExecutionError)
         thread.local(record + 16, 4)[:] = np.frombuffer(struct.pack("<i", count), np.uint8)
 
 
@@ -95,7 +96,7 @@ class _Thread:
             return render(self._string(format_), lambda offset, size: self._read(arguments + offset, size),
                           self._string)
         except FormatError as error:
-            raise Fault(0, str(error)) from None
+            raise Fault(0, str(error), ExecutionError) from None
 
     def assertion(self, record: int) -> str:
         """The message of a failed assertion, as CUDA prints it."""

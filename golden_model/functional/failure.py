@@ -8,10 +8,11 @@ from warploom.golden_model.functional.special import coordinates
 
 
 def thread_error(
-    program: Program, launch: Launch, pc: int, group: Group, *, position: int, what: str
+    program: Program, launch: Launch, pc: int, group: Group, *, position: int, what: str,
+    kind: type[ExecutionError] = ExecutionError,
 ) -> ExecutionError:
-    """The error of the thread at `position` (warp of the group * 32 + lane) at `pc`."""
+    """The error, of a `kind`, of the thread at `position` (warp of the group * 32 + lane) at `pc`."""
     state, warp = group.state, group.warps[position // 32]
     thread = coordinates(int(state.warps[warp]) * 32 + position % 32, launch.block)
     block = coordinates(int(state.blocks[warp]), launch.grid)
-    return ExecutionError(f"{program.at(pc)}: thread {thread} of block {block}: {what}")
+    return kind(f"{program.at(pc)}: thread {thread} of block {block}: {what}")

@@ -62,7 +62,7 @@ class LoadStore:
                 what = f"{NAMES[i.op]} of {alignment} bytes at {int(address.flat[fault.position]):#x}"
                 place = "" if console else f"{what}: "
                 raise thread_error(self._program, self._launch, pc, group, position=fault.position,
-                                   what=place + fault.why) from None
+                                   what=place + fault.why, kind=fault.kind) from None
             spaces = np.broadcast_to(spaces, address.shape)
             first = np.zeros(1, np.intp) if lanes is None else lanes.argmax(1)
             return outcome, (address, spaces[np.arange(len(address)), first])

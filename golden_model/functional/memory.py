@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from warploom.arch.errors import ExecutionError, IllegalAddressError, MisalignedAddressError
 from warploom.arch.launch import Buffer, Launch, Scalar
 from warploom.arch.memory_map import (
     CONST_WINDOW,
@@ -34,11 +35,11 @@ WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
 class Fault(Exception):
-    """An illegal access by the thread at `position` of the given addresses, and the reason."""
+    """An illegal access by the thread at `position` of the given addresses, the reason, and the kind of its error."""
 
-    def __init__(self, position: int, why: str) -> None:
+    def __init__(self, position: int, why: str, kind: type[ExecutionError] = IllegalAddressError) -> None:
         super().__init__(why)
-        self.position, self.why = position, why
+        self.position, self.why, self.kind = position, why, kind
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,8 @@ class Memory:
         if alignment > 1:
             odd = address & np.uint64(alignment - 1)
             if odd.any():
-                raise Fault(int((odd > 0).argmax()), f"the address must be a multiple of {alignment}")
+                raise Fault(int((odd > 0).argmax()), f"the address must be a multiple of {alignment}",
+                            MisalignedAddressError)
         if space is Space.GLOBAL:
             offset = self._global_offset(address, extent)
         else:

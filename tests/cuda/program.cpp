@@ -330,8 +330,8 @@ static void misused() {
 
 static void large() { check(launch(&greet, 1, 2048, {})); }
 
-static void fault() {
-    int *x = nullptr, n = 4;
+static void fault(int* x) {
+    int n = 4;
     Pair pair{};
     check(launch(&combine, 1, 4, {&x, &x, &pair, &n}));
     check(cudaDeviceSynchronize());
@@ -340,6 +340,9 @@ static void fault() {
     check(cudaMalloc(&more, 4));
     std::printf("%d %d\n", cudaGetLastError(), cudaGetLastError());
 }
+
+static void null() { fault(nullptr); }
+static void crooked() { fault(reinterpret_cast<int*>(device<char>(17) + 1)); }
 
 static void threads() {
     std::vector<std::thread> all;
@@ -435,7 +438,8 @@ int main(int, char** arguments) {
     const std::map<std::string, void (*)()> tests = {
         {"arrays", arrays}, {"managed", managed}, {"occupied", occupied}, {"rectangles", rectangles},
         {"volumes", volumes}, {"shared", shared}, {"printing", printing}, {"time", time}, {"properties", properties},
-        {"misused", misused}, {"large", large}, {"fault", fault}, {"threads", threads}, {"meanwhile", meanwhile},
+        {"misused", misused}, {"large", large}, {"null", null}, {"crooked", crooked},
+        {"threads", threads}, {"meanwhile", meanwhile},
         {"children", children}, {"early", early}, {"closed", closed}, {"beyond", beyond}, {"wait", wait},
         {"asked", asked}, {"realtime", realtime}, {"leave", leave}, {"crash", crash}, {"nothing", nothing}};
     tests.at(arguments[1])();

@@ -17,7 +17,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, PtxError
 from warploom.cuda.fatbin import CONTAINER, ENTRY, embedded
 from warploom.cuda.library import library, needed
-from warploom.cuda.protocol import REQUEST, TEXTS, Verb
+from warploom.cuda.protocol import REQUEST, TEXTS, Code, Verb
 from warploom.cuda.session import Session
 from warploom.documents import undescribed
 from warploom.host.gpu import Gpu
@@ -159,12 +159,15 @@ def test_a_launch_that_is_refused(run: Callable[..., Ran]) -> None:
     assert status == 1
 
 
-def test_a_kernel_that_fails(run: Callable[..., Ran], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("test", "code", "why"), [
+    ("null", Code.ILLEGAL_ADDRESS, "a null pointer"),
+    ("crooked", Code.MISALIGNED_ADDRESS, "the address must be a multiple of 4")])
+def test_a_kernel_that_fails(run: Callable[..., Ran], tmp_path: Path, test: str, code: Code, why: str) -> None:
     """From then on everything fails, as on a GPU, and the user sees where the kernel failed."""
-    lines, errors, status = run("fault", "--functional")
-    failed = "cudaErrorLaunchFailure: unspecified launch failure"
-    assert lines[:5] == [failed, failed, failed, failed, "719 719"]
-    path, line = re.search(r"warning: (\S+):(\d+): thread \(0, 0, 0\).* a null pointer", errors).groups()
+    lines, errors, status = run(test, "--functional")
+    assert [line.partition(": ")[2] for line in lines[:4]] == [TEXTS[code]] * 4
+    assert numbers(lines[4]) == [code, code]
+    path, line = re.search(rf"warning: (\S+):(\d+): thread \(0, 0, 0\).* {why}", errors).groups()
     assert "ld.global" in (tmp_path / path).read_text().splitlines()[int(line) - 1]
     assert status == 1
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import warploom
-from warploom.arch.errors import ExecutionError, PtxError
+from warploom.arch.errors import ExecutionError, MisalignedAddressError, PtxError
 
 PTX = """\
 .version 8.7
@@ -134,7 +134,7 @@ MISALIGNED = {
 def test_a_whole_access_is_aligned(tmp_path, lines, access, first):
     """Of the threads from `first` on, the others exit; the first is named."""
     kind, size, offset = access
-    with pytest.raises(ExecutionError) as caught:
+    with pytest.raises(MisalignedAddressError) as caught:
         answers(tmp_path, f"setp.lt.u32 %p1, %t, {first}; @%p1 exit;\n{lines}")
     place = f"k.ptx:{LINE + 1}: thread ({first}, 0, 0) of block (0, 0, 0): {kind} of {size} bytes at "
     address = 0x700000000000 + 16 * first + offset

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.assembler import Assembler, Imm, Param
 
-from warploom.arch.errors import ExecutionError
+from warploom.arch.errors import ExecutionError, IllegalAddressError, MisalignedAddressError
 from warploom.arch.isa import RZ, Op
 from warploom.arch.launch import Buffer, Launch, Scalar
 from warploom.arch.memory_map import CONST_WINDOW, GLOBALS_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW
@@ -74,6 +74,8 @@ def test_generic_addresses_of_one_warp_in_several_spaces():
 def access_fails(asm: Assembler, launch: Launch, **fields) -> str:
     with pytest.raises(ExecutionError) as caught:
         execute(asm.program(tuple(8 for _ in launch.arguments), **fields), launch)
+    misaligned = "multiple" in str(caught.value)
+    assert type(caught.value) is (MisalignedAddressError if misaligned else IllegalAddressError)
     return str(caught.value)
 
 

@@ -93,5 +93,13 @@ class DeviceAssertError(ExecutionError):
     """An assertion of a kernel has failed."""
 
 
+class IllegalAddressError(ExecutionError):
+    """A thread accesses memory that there is not, or writes to memory that it may only read."""
+
+
+class MisalignedAddressError(ExecutionError):
+    """The address of an access is not a multiple of its size."""
+
+
 class ToolError(WarploomError):
     """An external tool is missing or failed; the message names it, what needs it, and how to get it."""

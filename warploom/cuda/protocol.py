@@ -4,6 +4,7 @@ the same, which `header` writes."""
 import struct
 from enum import IntEnum
 
+from warploom.arch.errors import DeviceAssertError, ExecutionError, IllegalAddressError, MisalignedAddressError
 from warploom.arch.memory_map import HEAP_BASE
 
 REQUEST, ANSWER = struct.Struct("<5Q"), struct.Struct("<3Q")
@@ -32,7 +33,9 @@ class Code(IntEnum):
     INVALID_DEVICE = 101
     UNSUPPORTED_LIMIT = 215
     INVALID_RESOURCE_HANDLE = 400
+    ILLEGAL_ADDRESS = 700
     ASSERT = 710
+    MISALIGNED_ADDRESS = 716
     LAUNCH_FAILURE = 719
     NOT_SUPPORTED = 801
 
@@ -49,13 +52,16 @@ TEXTS = {
     Code.INVALID_DEVICE: "invalid device ordinal",
     Code.UNSUPPORTED_LIMIT: "limit is not supported on this architecture",
     Code.INVALID_RESOURCE_HANDLE: "invalid resource handle",
+    Code.ILLEGAL_ADDRESS: "an illegal memory access was encountered",
     Code.ASSERT: "device-side assert triggered",
+    Code.MISALIGNED_ADDRESS: "misaligned address",
     Code.LAUNCH_FAILURE: "unspecified launch failure",
     Code.NOT_SUPPORTED: "operation not supported",
 }
 """What cudaGetErrorString says of them."""
 
-FAULTS = (Code.ASSERT, Code.LAUNCH_FAILURE)
+FAULTS = {DeviceAssertError: Code.ASSERT, IllegalAddressError: Code.ILLEGAL_ADDRESS,
+          MisalignedAddressError: Code.MISALIGNED_ADDRESS, ExecutionError: Code.LAUNCH_FAILURE}
 """Errors of a running kernel, after which everything fails."""
 
 
@@ -77,7 +83,7 @@ enum Error : int {{ {codes} }};
 inline const std::map<int, Words> ERRORS = {{
 {words}
 }};
-constexpr Error FAULTS[] = {{ {", ".join(code.name for code in FAULTS)} }};
+constexpr Error FAULTS[] = {{ {", ".join(code.name for code in FAULTS.values())} }};
 constexpr std::uint64_t HEAP = {SPACE.start >> HEAP_BITS}, HEAP_BITS = {HEAP_BITS};
 """
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from warploom.arch.chunks import resident_blocks
 from warploom.arch.config import LANES
-from warploom.arch.errors import DeviceAssertError, ExecutionError, LaunchError, PtxError, WarploomError, warn
+from warploom.arch.errors import ExecutionError, LaunchError, PtxError, WarploomError, warn
 from warploom.arch.gpu import GpuConfig, sms_of
 from warploom.arch.launch import MAX_BLOCK_THREADS, Launch
 from warploom.compiler.prepare import prepared
 from warploom.cuda.fatbin import Ptx, embedded
-from warploom.cuda.protocol import ANSWER, REQUEST, SPACE, Code, Verb
+from warploom.cuda.protocol import ANSWER, FAULTS, REQUEST, SPACE, Code, Verb
 from warploom.files import write_whole
 from warploom.host.array import DeviceArray
 from warploom.host.gpu import Gpu
@@ -122,8 +122,7 @@ class Session:
         except LaunchError as error:
             raise self._failed(Code.INVALID_CONFIGURATION, error) from None
         except ExecutionError as error:
-            code = Code.ASSERT if isinstance(error, DeviceAssertError) else Code.LAUNCH_FAILURE
-            raise self._failed(code, error, error.printed.encode()) from None
+            raise self._failed(FAULTS[type(error)], error, error.printed.encode()) from None
         self._nanoseconds += _nanoseconds(launched)
         return 0, launched.printed.encode()
 
