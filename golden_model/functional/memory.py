@@ -14,7 +14,6 @@ from warploom.arch.errors import ExecutionError, IllegalAddressError, Misaligned
 from warploom.arch.launch import Buffer, Launch, Scalar
 from warploom.arch.memory_map import (
     CONST_WINDOW,
-    GLOBALS_BASE,
     LOCAL_WINDOW,
     PARAM_WINDOW,
     SHARED_WINDOW,
@@ -96,7 +95,7 @@ class Memory:
 
     def _place(self, program: Program) -> list[Segment]:
         """Global variables, then the buffers, in ascending order of addresses."""
-        segments = [Segment("the module's .global variables", GLOBALS_BASE, len(program.globals), 0)]
+        segments = [Segment("the module's .global variables", program.globals_base, len(program.globals), 0)]
         for buffer, base in self._placed:
             offset = segments[-1].offset + padded(segments[-1].size)
             segments.append(Segment(f"buffer {buffer.name!r}", base, buffer.array.nbytes, offset))

@@ -31,7 +31,7 @@ FUNCTION_BYTES = 16
 a pointer to a member function for itself."""
 
 GLOBALS_BASE = 0x0000_0000_1000_0000
-"""Start of the module's `.global` variables."""
+"""Start of the module's `.global` variables, unless its PTX has another one (`warploom.compiler.images.PRAGMA`)."""
 
 LOWEST_ARRAY = 0x0000_0000_8000_0000
 """The lowest address of a buffer: behind all `.global` variables."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from warploom.arch.isa import Instruction, Op
+from warploom.arch.memory_map import GLOBALS_BASE
 from warploom.arch.modifiers import Space
 
 REGISTER_BITS = 8
@@ -65,14 +66,14 @@ class Program:
     register file: R0 and the following. The `unallocated` registers after them hold transient values, which only window
     collectors ever have (docs/contract/operands.md). Shared memory holds static variables from byte 0; dynamic shared
     memory starts at `shared_bytes`. `local_bytes` of each thread cover local arrays and spill slots. `constants` is the
-    image of `.const` variables, `globals` that of `.global` variables, loaded at `memory_map.GLOBALS_BASE`; both with
-    initial values. `module` lists the variables in these images. `max_threads` is the block size given by `.maxntid`, 0
-    without it, `block` the extents required by `.reqntid`, empty without it. `hints` change no result.
-    `alignments` are (instruction, bytes) of loads and stores that are the first part of a larger access, of 64 bits
-    or a vector: the alignment of its address, which execution checks. Others are fewer bytes than the instruction
-    accesses, which are all that has to lie in memory: a 16-bit atomic accesses the word around its operand.
-    `stops` are the messages of TRAPs, whose `imm` is 1 for the first; that of 0 stands for itself. `source` is the PTX
-    file; if they are several, it names all, and `files` says which lines are in which.
+    image of `.const` variables, `globals` that of `.global` variables, loaded at `globals_base`; both with initial
+    values. `module` lists the variables in these images. `max_threads` is the block size given by `.maxntid`, 0 without
+    it, `block` the extents required by `.reqntid`, empty without it. `hints` change no result. `alignments` are
+    (instruction, bytes) of loads and stores that are the first part of a larger access, of 64 bits or a vector: the
+    alignment of its address, which execution checks. Others are fewer bytes than the instruction accesses, which are
+    all that has to lie in memory: a 16-bit atomic accesses the word around its operand. `stops` are the messages of
+    TRAPs, whose `imm` is 1 for the first; that of 0 stands for itself. `source` is the PTX file; if they are several,
+    it names all, and `files` says which lines are in which.
     `last_reads` are, for renaming, the slots of each instruction that read a register for the last time: a mask.
     """
 
@@ -86,6 +87,7 @@ class Program:
     local_bytes: int = 0
     constants: bytes = b""
     globals: bytes = b""
+    globals_base: int = GLOBALS_BASE
     module: tuple[ModuleVariable, ...] = ()
     max_threads: int = 0
     block: tuple[int, ...] = ()

@@ -1,18 +1,19 @@
 """The whole compiler: PTX text in, `Program` out."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from warploom.arch.errors import PtxError
 from warploom.arch.isa import GENERAL_REGISTERS
 from warploom.arch.program import Program
+from warploom.compiler import images, ptx
 from warploom.compiler.allocate import allocate
 from warploom.compiler.emit import emit
 from warploom.compiler.if_conversion import convert_branches
 from warploom.compiler.linker import link
 from warploom.compiler.lower import lower
-from warploom.compiler.modules import Symbols, merge
+from warploom.compiler.modules import merge
 from warploom.compiler.pairing import find_hints
 from warploom.compiler.texts import Texts
 
@@ -48,11 +49,26 @@ def compile_texts(texts: Mapping[str, str], entry: str | None = None, max_regist
     return replace(emitted.program, hints=find_hints(emitted, allocation.flow))
 
 
-def declared(texts: Mapping[str, str]) -> Symbols:
-    """The functions and variables of PTX texts, without bodies. Raises `PtxError`."""
+@dataclass(frozen=True)
+class Declared:
+    """The functions and variables of PTX texts by name, and the address of each variable in its space. Those in
+    `.global` are from `start` to `end`."""
+
+    functions: dict[str, ptx.Function]
+    variables: dict[str, ptx.Variable]
+    addresses: dict[str, int]
+    start: int
+    end: int
+
+
+def declared(texts: Mapping[str, str]) -> Declared:
+    """What PTX texts declare, without bodies. Raises `PtxError`."""
     files = Texts(texts)
+    start = images.globals_base("\n".join(texts.values()))
     try:
-        return merge(files.modules(""))
+        symbols = merge(files.modules(""))
+        addresses, end = images.addresses(symbols.variables.values(), start)
+        return Declared(symbols.functions, symbols.variables, addresses, start, end)
     except PtxError as error:
         raise files.placed(error) from None
 

@@ -35,8 +35,8 @@ def emit(function: Function, allocation: Allocation) -> Emitted:
         name=kernel.name, source=kernel.file, instructions=tuple(instructions), registers=allocation.registers,
         lines=tuple(node.line for node in index), parameters=function.parameters, shared_bytes=kernel.shared_bytes,
         local_bytes=allocation.local_bytes, constants=kernel.constants, globals=kernel.globals,
-        module=kernel.module, max_threads=kernel.max_threads, block=kernel.block, stops=kernel.stops,
-        files=tuple(kernel.files),
+        globals_base=kernel.globals_base, module=kernel.module, max_threads=kernel.max_threads, block=kernel.block,
+        stops=kernel.stops, files=tuple(kernel.files),
         alignments=tuple((pc, node.alignment) for node, pc in index.items() if node.alignment > 1),
     )
     return Emitted(program, index)

@@ -1,5 +1,6 @@
 """Addresses of variables in their spaces, and contents of module memory when a kernel starts."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -11,8 +12,11 @@ from warploom.compiler import module_reads
 from warploom.compiler.initialiser import MAX_IMAGE_BYTES, POINTER_BYTES
 from warploom.compiler.ptx import TYPE_BYTES, Kernel, Variable
 
-MODULE_SPACES = {"global": (Space.GLOBAL, GLOBALS_BASE), "const": (Space.CONST, 0)}
-"""Spaces of module variables, and the start address of the image in each."""
+MODULE_SPACES = {"global": Space.GLOBAL, "const": Space.CONST}
+"""Spaces of module variables."""
+
+PRAGMA = '.pragma "warploom: .global variables from {:#x}";'
+"""In a PTX file it places the module's `.global` variables elsewhere: modules of one program differ in it."""
 
 WORD_BYTES = 4
 
@@ -28,43 +32,62 @@ def lay_out(kernel: Kernel, module_variables: Iterable[Variable]) -> None:
     ends, its size being rounded up to their alignment. Raises `PtxError` (without a file) for variables that do not fit
     and unresolved pointers.
     """
-    by_space: dict[str, dict[str, Variable]] = {space: {} for space in ("global", "const", "shared", "local")}
+    by_space: dict[str, dict[str, Variable]] = {**_by_space(module_variables), "shared": {}, "local": {}}
     dynamic: dict[str, Variable] = {}
-    for variable in module_variables:
-        if variable.space in MODULE_SPACES and not variable.extern and variable.type in TYPE_BYTES:
-            by_space[variable.space][variable.name] = variable
     for name, variable in kernel.variables.items():
         (dynamic if variable.extern else by_space[variable.space])[name] = variable
     kernel.variables = {**by_space["global"], **by_space["const"], **kernel.variables}
-    end = {
-        space: _place(kernel, variables, MODULE_SPACES[space][1] if space in MODULE_SPACES else 0)
-        for space, variables in by_space.items()
-    }
+    end = {space: _place(kernel.base, variables, kernel.globals_base if space == "global" else 0)
+           for space, variables in by_space.items()}
     alignment = max((variable.alignment for variable in dynamic.values()), default=1)
     kernel.shared_bytes = -(-end["shared"] // alignment) * alignment
     kernel.base.update(dict.fromkeys(dynamic, kernel.shared_bytes))
     kernel.local_bytes = end["local"]
-    kernel.globals = _image(kernel, by_space["global"], GLOBALS_BASE, end["global"])
+    kernel.globals = _image(kernel, by_space["global"], kernel.globals_base, end["global"])
     kernel.constants = _image(kernel, by_space["const"], 0, end["const"])
     kernel.module = _module(kernel, by_space["global"] | by_space["const"])
+
+
+def globals_base(text: str) -> int:
+    """Where the `.global` variables of a module with this text begin."""
+    found = re.search(re.escape(PRAGMA).replace(re.escape("{:#x}"), "(0x[0-9a-f]+)"), text)
+    return int(found[1], 16) if found else GLOBALS_BASE
+
+
+def addresses(variables: Iterable[Variable], start: int) -> tuple[dict[str, int], int]:
+    """Where the variables of a module are in their spaces, those in `.global` from `start` on, and the end of these.
+    Raises `PtxError` (without a file) for variables that do not fit."""
+    base: dict[str, int] = {}
+    by_space = _by_space(variables)
+    _place(base, by_space["const"], 0)
+    return base, _place(base, by_space["global"], start)
+
+
+def _by_space(variables: Iterable[Variable]) -> dict[str, dict[str, Variable]]:
+    """Those that module memory holds, by name."""
+    found: dict[str, dict[str, Variable]] = {space: {} for space in MODULE_SPACES}
+    for variable in variables:
+        if variable.space in MODULE_SPACES and not variable.extern and variable.type in TYPE_BYTES:
+            found[variable.space][variable.name] = variable
+    return found
 
 
 def _module(kernel: Kernel, variables: dict[str, Variable]) -> tuple[ModuleVariable, ...]:
     """The variables in module memory by their names in the kernel. Only the module's own can be `unset`: the host
     cannot set those that functions declare."""
     unset = module_reads.unset(kernel, [variable for name, variable in variables.items() if name == variable.name])
-    places = [(name, variable.size, *MODULE_SPACES[variable.space]) for name, variable in variables.items()]
-    return tuple(ModuleVariable(name, space, kernel.base[name] - start, size, name in unset)
-                 for name, size, space, start in places)
+    start = {"global": kernel.globals_base, "const": 0}
+    return tuple(ModuleVariable(name, MODULE_SPACES[variable.space], kernel.base[name] - start[variable.space],
+                                variable.size, name in unset) for name, variable in variables.items())
 
 
-def _place(kernel: Kernel, variables: dict[str, Variable], start: int) -> int:
-    """Give the variables of one space consecutive aligned bases from `start`. Returns their end, rounded up to a whole
-    word: libcu++ accesses the word around a variable of 8 or 16 bits."""
+def _place(base: dict[str, int], variables: dict[str, Variable], start: int) -> int:
+    """Give the variables of one space consecutive aligned places in `base`, from `start`. Returns their end, rounded up
+    to a whole word: libcu++ accesses the word around a variable of 8 or 16 bits."""
     end = start
     for name, variable in variables.items():
-        kernel.base[name] = -(-end // variable.alignment) * variable.alignment
-        end = kernel.base[name] + variable.size
+        base[name] = -(-end // variable.alignment) * variable.alignment
+        end = base[name] + variable.size
         limit = LIMITS.get(variable.space, WINDOW_BYTES)
         if end - start > limit:
             place = f"variable '{variable.name}' does not fit .{variable.space} memory of {limit} bytes"

@@ -26,7 +26,8 @@ def link(modules: ptx.Module | Sequence[ptx.Module], entry: str | None = None) -
 def _link(modules: Sequence[ptx.Module], file: str, name: str | None) -> ptx.Kernel:
     symbols = merge(modules)
     entry = _entry(symbols, name)
-    inliner = Inliner(symbols, "\n".join(module.text for module in modules))
+    text = "\n".join(module.text for module in modules)
+    inliner = Inliner(symbols, text)
     inliner.run(entry)
     kernel = ptx.Kernel(
         entry.name,
@@ -37,6 +38,7 @@ def _link(modules: Sequence[ptx.Module], file: str, name: str | None) -> ptx.Ker
         inliner.names.variables,
         functions=inliner.addresses,
         base={},
+        globals_base=images.globals_base(text),
         body=inliner.body,
         max_threads=entry.max_threads,
         block=entry.block,

@@ -7,6 +7,7 @@ A `Module` mirrors the text. `warploom.compiler.linker` turns one entry of it in
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from warploom.arch.memory_map import GLOBALS_BASE
 from warploom.arch.program import Files, ModuleVariable
 
 # ---------------------------------------------------------------- operands
@@ -254,6 +255,7 @@ class Kernel:
     local_bytes: int = 0
     constants: bytes = b""
     globals: bytes = b""
+    globals_base: int = GLOBALS_BASE
     module: tuple[ModuleVariable, ...] = ()  # what `constants` and `globals` hold
     stops: tuple[str, ...] = ()
     files: Files = ()

@@ -18,6 +18,7 @@ class DeviceArray:
     def __init__(self, memory: dict[str, "DeviceArray"], name: str, address: int, contents: np.ndarray) -> None:
         self._memory, self._name, self._address = memory, name, address
         self._held: np.ndarray | None = contents
+        self._lent = False  # a launch has the contents
         memory[name] = self
 
     def __repr__(self) -> str:
@@ -77,7 +78,20 @@ class DeviceArray:
         if array.dtype != self.dtype or array.shape not in (self.shape, ()):
             raise LaunchError(f"{self._name}: {array.dtype} of shape {array.shape} given, the array holds {self.dtype} "
                               f"of shape {self.shape}: convert it first")
-        self._held = copied(np.broadcast_to(array, self.shape))
+        self.replace(copied(np.broadcast_to(array, self.shape)))
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Bytes of the contents."""
+        return self._bytes()[offset : offset + size].tobytes()
+
+    def write(self, offset: int, data: bytes) -> None:
+        """Change bytes of the contents."""
+        if self._lent:
+            self.replace(self.numpy())
+        self._bytes()[offset : offset + len(data)] = np.frombuffer(data, np.uint8)
+
+    def _bytes(self) -> np.ndarray:
+        return self._live().reshape(-1).view(np.uint8)
 
     def at(self, *index: int) -> int:
         """The address of an element, for a kernel that takes a pointer into the array. Raises `LaunchError`."""
@@ -89,11 +103,12 @@ class DeviceArray:
 
     def buffer(self) -> Buffer:
         """The array as a launch maps it. A launch never changes its contents; it makes new ones."""
+        self._lent = True
         return Buffer(self._name, self._live(), self.address)
 
     def replace(self, contents: np.ndarray) -> None:
-        """Take what a launch has left in it."""
-        self._held = contents
+        """Take new contents, which nobody else has, such as what a launch has left in it."""
+        self._held, self._lent = contents, False
 
     def _number(self, value: float) -> np.ndarray:
         """One Python number in this dtype."""

@@ -12,6 +12,7 @@ import numpy as np
 from warploom.arch.errors import LaunchError, listed, nearest, shown
 from warploom.arch.isa import GENERAL_REGISTERS
 from warploom.arch.launch import Buffer, Locality
+from warploom.arch.memory_map import CONST_WINDOW
 from warploom.arch.program import Program
 from warploom.compiler import images, pointer_calls
 from warploom.compiler.compile import compile_texts, declared, read_all
@@ -29,18 +30,19 @@ class Module:
     """PTX files on a GPU, linked, on which `launch` runs their kernels. Their variables keep their contents from launch
     to launch.
 
-    `entries` are the names of the kernels. Threads have at most `max_registers` registers, and other values are in
-    local memory. Raises `PtxError`.
+    `entries` are the names of the kernels. The `.global` variables have the addresses from `start` to `end`. Threads
+    have at most `max_registers` registers, and other values are in local memory. Raises `PtxError`.
     """
 
     def __init__(self, launch: Launcher, paths: Sequence[Path], max_registers: int = GENERAL_REGISTERS) -> None:
         self.launch, self.texts, self.max_registers = launch, read_all(paths), max_registers
         self.name = ", ".join(self.texts)
-        symbols = declared(self.texts)
-        self.entries = tuple(name for name, function in symbols.functions.items() if function.is_entry)
-        functions = pointer_calls.addresses(symbols.functions.values())
+        found = declared(self.texts)
+        self.start, self.end, self._addresses = found.start, found.end, found.addresses
+        self.entries = tuple(name for name, function in found.functions.items() if function.is_entry)
+        functions = pointer_calls.addresses(found.functions.values())
         self._declared = {name: images.with_functions(variable, functions)
-                          for name, variable in symbols.variables.items()
+                          for name, variable in found.variables.items()
                           if variable.space in ("global", "const") and variable.is_defined}
         self._contents: dict[str, bytes] = {}
 
@@ -71,6 +73,17 @@ class Module:
             return np.frombuffer(data, dtype).copy()
         except (TypeError, ValueError) as error:
             raise LaunchError(f"{self.name}: {name} ({variable.size} bytes) as {shown(dtype)}: {error}") from None
+
+    def address(self, name: str) -> int:
+        """The address of a `.global` or `.const` variable, at which kernels of this module have it
+        (cudaGetSymbolAddress). Raises `LaunchError`."""
+        window = CONST_WINDOW if self._variable(name).space == "const" else 0
+        return window + self._addresses[name]
+
+    @property
+    def has_constants(self) -> bool:
+        """Whether it has `.const` variables, which begin at the same address in all modules."""
+        return any(variable.space == "const" for variable in self._declared.values())
 
     def symbols(self, program: Program) -> tuple[Buffer, ...]:
         """The contents of the variables, for a launch of `program`, which lacks those of functions that it omits."""
