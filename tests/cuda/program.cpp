@@ -400,8 +400,20 @@ static void children() {
     std::printf("\n");
     if (!fork()) {
         for (const int file : {0, 1, 2}) close(file);
-        sleep(100);
+        for (int i = 0; i < 1000; ++i) device<int>(1), usleep(10000);      // until its GPU is gone
     }
+}
+
+// A process that the program starts ends within a request.
+static void killed() {
+    int* x = device<int>(1);
+    const int child = fork();
+    if (!child) cudaMemcpy(x, reinterpret_cast<const void*>(4096), 4, HOST_TO_DEVICE);
+    int status, given = 42, got;
+    waitpid(child, &status, 0);
+    check(cudaMemcpy(x, &given, 4, HOST_TO_DEVICE));
+    check(cudaMemcpy(&got, x, 4, DEVICE_TO_HOST));
+    std::printf("%d %d\n", WEXITSTATUS(status), got);
 }
 
 // It ends during a launch that is not the first one: however long its kernel is compiled, one has ended.
@@ -440,7 +452,8 @@ int main(int, char** arguments) {
         {"volumes", volumes}, {"shared", shared}, {"printing", printing}, {"time", time}, {"properties", properties},
         {"misused", misused}, {"large", large}, {"null", null}, {"crooked", crooked},
         {"threads", threads}, {"meanwhile", meanwhile},
-        {"children", children}, {"early", early}, {"closed", closed}, {"beyond", beyond}, {"wait", wait},
+        {"children", children}, {"killed", killed},
+        {"early", early}, {"closed", closed}, {"beyond", beyond}, {"wait", wait},
         {"asked", asked}, {"realtime", realtime}, {"leave", leave}, {"crash", crash}, {"nothing", nothing}};
     tests.at(arguments[1])();
 }

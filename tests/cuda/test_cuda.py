@@ -7,8 +7,10 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,7 @@ from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, PtxError
 from warploom.cuda.fatbin import CONTAINER, ENTRY, embedded
 from warploom.cuda.library import library, needed
-from warploom.cuda.protocol import REQUEST, TEXTS, Code, Verb
+from warploom.cuda.protocol import ANSWER, REQUEST, TEXTS, Code, Verb
 from warploom.cuda.session import Session
 from warploom.documents import undescribed
 from warploom.host.gpu import Gpu
@@ -192,7 +194,7 @@ def test_processes_that_the_program_starts(run: Callable[..., Ran]) -> None:
 
 @pytest.mark.parametrize(("test", "message"), [
     ("leave", "ended with status 3"), ("crash", "ended by SIGABRT"), ("asked", "ended by SIGTERM"),
-    ("realtime", f"ended by signal {signal.SIGRTMIN + 3}"), ("closed", "file descriptor $WARPLOOM_CUDA"),
+    ("realtime", f"ended by signal {signal.SIGRTMIN + 3}"), ("closed", "closed file descriptors of this library"),
     ("beyond", "memory that it does not have"), ("nothing", None)])
 def test_how_the_program_ends(run: Callable[..., Ran], test: str, message: str | None) -> None:
     lines, errors, status = run(test, "--functional")
@@ -207,13 +209,63 @@ def test_the_program_ends_during_a_launch(run: Callable[..., Ran]) -> None:
     assert (errors, status) == ("", 0)
 
 
-def test_the_program_ends_in_a_request(tmp_path: Path) -> None:
+def test_a_process_that_ends_within_a_request(run: Callable[..., Ran]) -> None:
+    """The others go on."""
+    lines, errors, status = run("killed", "--functional")
+    assert (lines[0], status) == ("1 42", 0)
+    assert "memory that it does not have" in errors
+
+
+class Program:
+    """A program in this process, whose GPU is a thread."""
+
+    def __init__(self, folder: Path) -> None:
+        ours, self._broker = socket.socketpair(type=socket.SOCK_SEQPACKET)
+        ended, self._end = socket.socketpair()
+        self._sockets = [ours, ended, self._broker, self._end]
+        session = Session(Gpu("small", timing=False), "program", folder)
+        self._connections = ExitStack()
+        self._thread = threading.Thread(target=session.serve, args=(ours, ended, self._connections))
+        self._thread.start()
+
+    def connection(self) -> socket.socket:
+        """That of a process."""
+        theirs, mine = socket.socketpair()
+        with theirs:
+            socket.send_fds(self._broker, [b" "], [theirs.fileno()])
+        self._sockets.append(mine)
+        return mine
+
+    @staticmethod
+    def ask(connection: socket.socket, verb: Verb, a: int = 0, data: bytes = b"") -> tuple[int, int]:
+        """The error and the number of the answer."""
+        connection.sendall(REQUEST.pack(verb, a, 0, 0, len(data)) + data)
+        error, number, size = ANSWER.unpack(connection.recv(ANSWER.size, socket.MSG_WAITALL))
+        connection.recv(size, socket.MSG_WAITALL)
+        return error, number
+
+    def end(self) -> None:
+        """End it."""
+        self._end.close()
+        self._thread.join()
+        self._connections.close()
+        for each in self._sockets:
+            each.close()
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Iterator[Program]:
+    program = Program(tmp_path)
+    yield program
+    program.end()
+
+
+def test_the_program_ends_in_a_request(here: Program) -> None:
     """Of a launch that has only begun nothing is done."""
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        theirs.sendall(REQUEST.pack(Verb.LAUNCH, 0, 0, 0, 56) + b"part")
-        theirs.shutdown(socket.SHUT_WR)
-        Session(Gpu("small", timing=False), "program", tmp_path).serve(ours)
+    one, other = here.connection(), here.connection()
+    one.sendall(REQUEST.pack(Verb.LAUNCH, 0, 0, 0, 56) + b"part")
+    one.close()
+    assert here.ask(other, Verb.TIME) == (Code.SUCCESS, 0)
 
 
 def test_launch_files_run_again(run: Callable[..., Ran], tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
-// The connection to the process that has started this program (session.py): a request, and its answer.
+// The connection to the process that has started this program (session.py): a request, and its answer. It is a socket,
+// of which that process gets the other end through the socket that the program has from it ($WARPLOOM_CUDA).
 #pragma once
-#include <fcntl.h>
+#include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
 #include <mutex>
 #include <string>
@@ -34,34 +36,49 @@ inline Error failed(Error error) {
     _exit(1);
 }
 
-inline int connection() {
-    static const char* const number = std::getenv("WARPLOOM_CUDA");
-    if (!number) lost("this is the CUDA library of warploom cuda: start the program with that");
-    return std::atoi(number);
-}
-
-// Processes that the program starts have its connection, too: one of them at a time has a request.
-class Turn {
-public:
-    Turn() { change(F_WRLCK); }
-    ~Turn() { change(F_UNLCK); }
-
-private:
-    static void change(short type) {
-        struct flock whole{};
-        whole.l_type = type;
-        while (fcntl(connection(), F_SETLKW, &whole) < 0 && errno == EINTR) {}
-    }
-};
-
 constexpr const char* ENDED = "warploom cuda has ended";
 
 inline const char* reason() {            // why a transfer has failed
     switch (errno) {
-        case EBADF: case ENOTSOCK: return "the program has closed file descriptor $WARPLOOM_CUDA: keep that open";
+        case EBADF: case ENOTSOCK: return "the program has closed file descriptors of this library, such as "
+                                          "$WARPLOOM_CUDA: keep them open";
         case EFAULT: return "the program copies memory that it does not have";
         default: return ENDED;
     }
+}
+
+inline int own = -1;                     // connection of this process
+
+inline void connect_own() {
+    static const char* const broker = std::getenv("WARPLOOM_CUDA");
+    if (!broker) lost("this is the CUDA library of warploom cuda: start the program with that");
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) lost("no more file descriptors");
+    char byte = 0;
+    iovec contents{&byte, 1};
+    alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &contents;
+    message.msg_iovlen = 1;
+    message.msg_control = space;
+    message.msg_controllen = sizeof space;
+    cmsghdr* const rights = CMSG_FIRSTHDR(&message);
+    *rights = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
+    std::memcpy(CMSG_DATA(rights), &ends[1], sizeof(int));
+    if (sendmsg(std::atoi(broker), &message, MSG_NOSIGNAL) < 0) lost(reason());
+    close(ends[1]);
+    own = ends[0];
+}
+
+// A process that the program starts makes a connection of its own: if it is killed within a request, only that ends.
+inline int connection() {
+    static const int forks = pthread_atfork(nullptr, nullptr, [] {
+        if (own >= 0) close(own);
+        own = -1;
+    });
+    if (forks) lost("no more memory");
+    if (own < 0) connect_own();
+    return own;
 }
 
 template <ssize_t part(int, char*, std::size_t)> void transfer(char* at, std::size_t size) {
@@ -80,7 +97,6 @@ inline ssize_t received(int connection, char* at, std::size_t size) { return rec
 inline Answer ask(Verb verb, u64 a, u64 b, u64 c, const void* data, std::size_t size) {
     const std::lock_guard<std::recursive_mutex> held(lock);
     if (fault) return {failed(fault), 0, {}};
-    const Turn turn;
     u64 request[] = {static_cast<u64>(verb), a, b, c, size}, header[3];
     transfer<sent>(reinterpret_cast<char*>(request), sizeof request);
     transfer<sent>(static_cast<char*>(const_cast<void*>(data)), size);

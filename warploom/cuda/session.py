@@ -2,6 +2,7 @@
 
 import bisect
 import contextlib
+import selectors
 import socket
 import struct
 from collections.abc import Callable
@@ -65,20 +66,36 @@ class Session:
         self._verbs: dict[int, Callable[[int, int, int, bytes], Answer]] = {
             verb: getattr(self, f"_{verb.name.lower()}") for verb in Verb}
 
-    def serve(self, connection: socket.socket) -> None:
-        """Answer requests until the program closes the connection, or ends during one. Raises `PtxError`, and with
-        hardware `LockstepError` and `ToolError`."""
-        while request := _received(connection, REQUEST.size):
-            verb, a, b, c, size = REQUEST.unpack(request)
-            data = _received(connection, size)
-            if len(data) < size:
-                break
-            try:
-                code, (value, answer) = 0, self._verbs[verb](a, b, c, data)
-            except Refused as refused:
-                code, value, answer = refused.code, 0, refused.data
-            with contextlib.suppress(ConnectionError):
-                connection.sendall(ANSWER.pack(code, value, len(answer)) + answer)
+    def serve(self, broker: socket.socket, ended: socket.socket, connections: contextlib.ExitStack) -> None:
+        """Answer requests of the program and of the processes that it starts, each on a connection of its own, which
+        comes through `broker`, until `ended` is closed. `connections` are for the caller to close: a process whose
+        connection is closed says so. Raises `PtxError`, and with hardware `LockstepError` and `ToolError`."""
+        with selectors.DefaultSelector() as selector:
+            for given in (broker, ended):
+                selector.register(given, selectors.EVENT_READ, given)
+            while ended not in (ready := [key.data for key, _ in selector.select()]):
+                for connection in ready:
+                    if connection is broker and (made := _connection(broker)):
+                        selector.register(connections.enter_context(made), selectors.EVENT_READ, made)
+                    elif connection is broker or not self._answer(connection):
+                        selector.unregister(connection)
+                        connection.close()
+
+    def _answer(self, connection: socket.socket) -> bool:
+        """Answer a request, unless the process has ended, perhaps within it."""
+        if not (request := _received(connection, REQUEST.size)):
+            return False
+        verb, a, b, c, size = REQUEST.unpack(request)
+        data = _received(connection, size)
+        if len(data) < size:
+            return False
+        try:
+            code, (value, answer) = 0, self._verbs[verb](a, b, c, data)
+        except Refused as refused:
+            code, value, answer = refused.code, 0, refused.data
+        with contextlib.suppress(ConnectionError):
+            connection.sendall(ANSWER.pack(code, value, len(answer)) + answer)
+        return True
 
     # Kernels and variables
 
@@ -229,6 +246,12 @@ def _nanoseconds(launched: Launched) -> float:
 
 def _numbers(*numbers: int) -> bytes:
     return struct.pack(f"<{len(numbers)}Q", *numbers)
+
+
+def _connection(broker: socket.socket) -> socket.socket | None:
+    """A connection that comes through the broker; none if no process has that any more."""
+    _, files, *_ = socket.recv_fds(broker, 1, 1)
+    return socket.socket(fileno=files[0]) if files else None
 
 
 def _received(connection: socket.socket, size: int) -> bytes:

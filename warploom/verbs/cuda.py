@@ -76,18 +76,19 @@ def _run(command: list[str], places: Iterable[Path], session: Session, *, rtl: b
 
 def _served(command: list[str], places: Iterable[Path], session: Session) -> int:
     """Run a command with the libraries in these folders until it ends; returns its status, negative for a signal."""
-    ours, theirs = socket.socketpair()
+    ours, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
+    ended, end = socket.socketpair()
     path = os.pathsep.join(filter(None, (*map(str, places), os.environ.get("LD_LIBRARY_PATH"))))
     process = None
-    with ours:
+    with ours, ended, end, contextlib.ExitStack() as connections:
         try:
             with theirs, interrupts_later():
                 process = subprocess.Popen(
                     command, pass_fds=(theirs.fileno(),),
                     preexec_fn=_prepare,  # noqa: PLW1509  (this process has no thread yet that could hold a lock)
                     env={**os.environ, "LD_LIBRARY_PATH": path, "WARPLOOM_CUDA": str(theirs.fileno())})
-            threading.Thread(target=_disconnect, args=(ours, process), daemon=True).start()
-            session.serve(ours)
+            threading.Thread(target=_closed, args=(end, process), daemon=True).start()
+            session.serve(ours, ended, connections)
             return process.wait()
         finally:
             if process is not None and process.poll() is None:
@@ -102,11 +103,10 @@ def _prepare() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _disconnect(connection: socket.socket, process: "subprocess.Popen[bytes]") -> None:
-    """Close a connection when the program ends: processes that it has started and left behind have it, too."""
-    process.wait()
-    with contextlib.suppress(OSError):
-        connection.shutdown(socket.SHUT_RDWR)
+def _closed(end: socket.socket, process: "subprocess.Popen[bytes]") -> None:
+    """Close it when the program ends: processes that it has started and left behind may still have connections."""
+    with end:
+        process.wait()
 
 
 def _failure(name: str, status: int, failures: list[str]) -> str | None:
