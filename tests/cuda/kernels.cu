@@ -7,6 +7,7 @@ struct Pair { float scale; int offset; };
 
 __constant__ int weights[4];
 __device__ int counter = 5;
+__managed__ int tally[2] = {1, 2};
 
 extern "C" __global__ void combine(const int* x, int* y, Pair pair, int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -20,6 +21,11 @@ extern "C" __global__ void reversed(int* x) {
     held[threadIdx.x] = x[threadIdx.x];
     __syncthreads();
     x[threadIdx.x] = held[blockDim.x - 1 - threadIdx.x];
+}
+
+extern "C" __global__ void tallied(int* at) {
+    tally[1] += *at;
+    *at = 50;
 }
 
 extern "C" __global__ void greet() { printf("hello from thread %d\n", threadIdx.x); }

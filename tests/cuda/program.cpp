@@ -38,6 +38,8 @@ void** __cudaRegisterFatBinary(void*);
 void __cudaRegisterFatBinaryEnd(void**);
 void __cudaRegisterFunction(void**, const void*, char*, const char*, int, void*, void*, void*, void*, int*);
 void __cudaRegisterVar(void**, const void*, char*, const char*, int, Size, int, int);
+void __cudaRegisterManagedVar(void**, void**, char*, const char*, int, Size, int, int);
+char __cudaInitModule(void**);
 unsigned __cudaPushCallConfiguration(Extents, Extents, Size, void*);
 int __cudaPopCallConfiguration(Extents*, Extents*, Size*, void**);
 int cudaLaunchKernel(const void*, Extents, Extents, void**, Size, void*);
@@ -73,6 +75,7 @@ int cudaMemset(void*, int, Size);
 int cudaMemset2D(void*, Size, int, Size, Size);
 int cudaMemcpyToSymbol(const void*, const void*, Size, Size, int);
 int cudaMemcpyFromSymbol(void*, const void*, Size, Size, int);
+int cudaGetSymbolAddress(void**, const void*);
 int cudaPointerGetAttributes(Pointer*, const void*);
 int cudaEventCreate(void**);
 int cudaEventRecord(void*, void*);
@@ -91,14 +94,19 @@ asm(".section .rodata\n.balign 8\ncontainer: .incbin \"" CONTAINER "\"\n.previou
 extern "C" const char container[];
 static const struct { int magic, version; const char* data; void* none; } wrapper = {0x466243b1, 1, container, nullptr};
 
-static char combine, reversed, greet, weights, counter;      // their addresses stand for kernels and variables
+static char combine, reversed, tallied, greet, weights, counter;      // their addresses stand for kernels and variables
+
+static void** module;
+static int* tally;                                           // a __managed__ variable: code of nvcc has its address
 
 __attribute__((constructor)) static void load() {
-    void** module = __cudaRegisterFatBinary(const_cast<void*>(static_cast<const void*>(&wrapper)));
-    for (const auto& [kernel, name] : {std::pair{&combine, "combine"}, {&reversed, "reversed"}, {&greet, "greet"}})
+    module = __cudaRegisterFatBinary(const_cast<void*>(static_cast<const void*>(&wrapper)));
+    for (const auto& [kernel, name] :
+         {std::pair{&combine, "combine"}, {&reversed, "reversed"}, {&tallied, "tallied"}, {&greet, "greet"}})
         __cudaRegisterFunction(module, kernel, nullptr, name, -1, nullptr, nullptr, nullptr, nullptr, nullptr);
     __cudaRegisterVar(module, &weights, nullptr, "weights", 0, 16, 1, 0);
     __cudaRegisterVar(module, &counter, nullptr, "counter", 0, 4, 0, 0);
+    __cudaRegisterManagedVar(module, reinterpret_cast<void**>(&tally), nullptr, "tally", 0, 8, 0, 0);
     __cudaRegisterFatBinaryEnd(module);
 }
 
@@ -178,6 +186,48 @@ static void managed() {
     check(cudaFree(y));
     check(cudaFree(x));
     check(cudaFreeHost(y));
+}
+
+static int kind(const void* pointer) {
+    Pointer found;
+    check(cudaPointerGetAttributes(&found, pointer));
+    return found.type;
+}
+
+static void variables() {
+    int *at, *constant, value;
+    __cudaInitModule(module);                                 // as code of nvcc does before it uses tally
+    show({tally, tally + 2});
+    tally[1] = 10;
+    check(cudaGetSymbolAddress(reinterpret_cast<void**>(&at), &counter));
+    check(launch(&tallied, 1, 1, {&at}));
+    check(cudaMemcpyFromSymbol(&value, &counter, 4, 0, DEFAULT));
+    show({tally[0], tally[1], value, kind(tally), kind(at)});
+    check(cudaMemcpyToSymbol(tally, at, 4, 4, DEVICE_TO_DEVICE));
+    check(cudaMemcpyToSymbol(&weights, at, 4, 8, DEVICE_TO_DEVICE));
+    check(cudaGetSymbolAddress(reinterpret_cast<void**>(&constant), &weights));
+    check(cudaMemset(constant, 1, 4));
+    check(cudaMemcpy(at, constant, 4, DEVICE_TO_DEVICE));
+    std::vector<int> all(4);
+    check(cudaMemcpyFromSymbol(all.data(), &weights, 16, 0, DEVICE_TO_HOST));
+    check(cudaMemcpyFromSymbol(&value, &counter, 4, 0, DEVICE_TO_HOST));
+    show({all[0], all[2], value, tally[1], kind(constant)});
+    check(cudaMemcpyToSymbol(&counter, &value, 4, 0, DEVICE_TO_HOST));
+    check(cudaMemcpyFromSymbol(&value, &counter, 4, 0, HOST_TO_DEVICE));
+    check(cudaMemcpyToSymbol(&counter, at, 4, 0, HOST_TO_DEVICE));
+    check(cudaGetSymbolAddress(reinterpret_cast<void**>(&at), &value));
+    check(cudaMemset(at, 0, 5));                              // too much
+    check(cudaFree(tally));
+    check(cudaFree(at));
+}
+
+// Where the GPU has its variables the host already has memory.
+static void taken() {
+    mmap(reinterpret_cast<void*>(0x10000000), 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    void* at;
+    check(cudaGetSymbolAddress(&at, &counter));
+    std::fflush(stdout);
+    __cudaInitModule(module);
 }
 
 // Where the GPU has its memory the host already has some.
@@ -448,7 +498,8 @@ static void nothing() {}
 
 int main(int, char** arguments) {
     const std::map<std::string, void (*)()> tests = {
-        {"arrays", arrays}, {"managed", managed}, {"occupied", occupied}, {"rectangles", rectangles},
+        {"arrays", arrays}, {"managed", managed}, {"occupied", occupied}, {"variables", variables},
+        {"taken", taken}, {"rectangles", rectangles},
         {"volumes", volumes}, {"shared", shared}, {"printing", printing}, {"time", time}, {"properties", properties},
         {"misused", misused}, {"large", large}, {"null", null}, {"crooked", crooked},
         {"threads", threads}, {"meanwhile", meanwhile},

@@ -17,10 +17,11 @@ import pytest
 
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, PtxError
+from warploom.arch.memory_map import CONST_WINDOW, GLOBALS_BASE
 from warploom.cuda.fatbin import CONTAINER, ENTRY, embedded
 from warploom.cuda.library import library, needed
 from warploom.cuda.protocol import ANSWER, REQUEST, TEXTS, Code, Verb
-from warploom.cuda.session import Session
+from warploom.cuda.session import REGION, Session
 from warploom.documents import undescribed
 from warploom.host.gpu import Gpu
 
@@ -72,6 +73,24 @@ def test_memory_of_host_and_gpu(run: Callable[..., Ran]) -> None:
     assert (numbers(lines[0]), lines[1:3], errors, status) == (SUMS, ["3 1 0", "0"], "", 0)
     refused = "cudaErrorInvalidValue: invalid argument"
     assert lines[3:7] == ["2", refused, refused, refused]  # each kind has its own cudaFree
+
+
+def test_variables_in_place(run: Callable[..., Ran]) -> None:
+    """The host uses a managed variable, and has the addresses of others."""
+    lines, errors, status = run("variables", "--functional")
+    assert [numbers(line) for line in lines[:3]] == [
+        [1, 2], [1, 15, 50, 3, 2], [0x01010101, 50, 0x01010101, 50, 2]]
+    direction, value = "cudaErrorInvalidMemcpyDirection", "cudaErrorInvalidValue"
+    assert [line.partition(":")[0] for line in lines[3:9]] == [
+        direction, direction, value, "cudaErrorInvalidSymbol", value, value]
+    assert (errors, status) == ("", 0)
+
+
+def test_variables_where_the_host_has_memory(run: Callable[..., Ran]) -> None:
+    lines, errors, status = run("taken", "--functional")
+    assert (lines[0], status) == ("cudaErrorNotSupported: operation not supported", 1)
+    assert "the program has memory of its own at 0x10000000" in errors
+    assert "error: tally: a __managed__ variable without memory" in errors
 
 
 def test_memory_of_both_that_the_host_has_no_room_for(run: Callable[..., Ran]) -> None:
@@ -266,6 +285,37 @@ def test_the_program_ends_in_a_request(here: Program) -> None:
     one.sendall(REQUEST.pack(Verb.LAUNCH, 0, 0, 0, 56) + b"part")
     one.close()
     assert here.ask(other, Verb.TIME) == (Code.SUCCESS, 0)
+
+
+VARIABLES = """\
+.version 8.0
+.target sm_75
+.address_size 64
+.visible .global .align 4 .b8 held[12];
+.visible .const .align 4 .u32 constant;
+"""
+
+
+def test_variables_of_several_modules(here: Program, capfd: pytest.CaptureFixture[str]) -> None:
+    """Each has an address of its own; constants can't."""
+    connection, data = here.connection(), container((1, 75, 17, VARIABLES.encode()))
+    modules = [here.ask(connection, Verb.LOAD, data=data)[1] for _ in range(2)]
+    places = [here.ask(connection, Verb.ADDRESS, module, b"held") for module in modules]
+    assert places == [(Code.SUCCESS, GLOBALS_BASE), (Code.SUCCESS, GLOBALS_BASE + REGION)]
+    for (_, address), value in zip(places, (b"one", b"two"), strict=True):
+        assert here.ask(connection, Verb.WRITE, address, value) == (Code.SUCCESS, 0)
+    assert here.ask(connection, Verb.WRITE, GLOBALS_BASE + 12, b"beyond") == (Code.INVALID_VALUE, 0)
+    assert here.ask(connection, Verb.ADDRESS, 0, b"constant") == (Code.NOT_SUPPORTED, 0)
+    assert "link them (nvcc -rdc=true)" in capfd.readouterr().err
+
+
+def test_constants_of_a_module_that_is_loaded_later(here: Program) -> None:
+    connection, data = here.connection(), container((1, 75, 17, VARIABLES.encode()))
+    here.ask(connection, Verb.LOAD, data=data)
+    assert here.ask(connection, Verb.ADDRESS, 0, b"constant") == (Code.SUCCESS, CONST_WINDOW)
+    here.ask(connection, Verb.LOAD, data=data)
+    for _ in range(2):
+        assert here.ask(connection, Verb.ADDRESS, 1, b"held") == (Code.NOT_SUPPORTED, 0)
 
 
 def test_launch_files_run_again(run: Callable[..., Ran], tmp_path: Path) -> None:

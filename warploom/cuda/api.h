@@ -12,10 +12,12 @@ using Size = std::size_t;
 
 struct Extents { unsigned x, y, z; };
 struct Symbol { u64 module; std::string name; Size size; };
-struct Range { Size size; bool pinned; unsigned flags; };  // managed, if it is not pinned
+enum class Kind { MANAGED, PINNED, VARIABLE };   // a variable is managed, too
+struct Range { Size size; Kind kind; unsigned flags; };
 
 static std::map<const void*, Symbol> functions, variables;
 static std::map<u64, Range> both;        // memory of the host that kernels may use, by its address
+static std::map<u64, u64> regions;       // of variables of modules: start and end
 
 static Error unsupported(const char* function) {
     std::fprintf(stderr, "warploom: warning: %s is not supported: it returns an error\n", function);

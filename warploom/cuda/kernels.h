@@ -1,4 +1,4 @@
-// Kernels and variables, launches, occupancy.
+// Kernels, launches, occupancy.
 #pragma once
 #include <vector>
 
@@ -29,19 +29,10 @@ API void** __cudaRegisterFatBinary(const Container* given) {
 
 API void __cudaRegisterFatBinaryEnd(void**) {}
 API void __cudaUnregisterFatBinary(void**) {}
-API void __cudaInitModule(void**) {}
 
 API void __cudaRegisterFunction(void** module, const void* function, char*, const char* name, int, void*, void*, void*,
                                 void*, int*) {
     functions[function] = {reinterpret_cast<u64>(module), name, 0};
-}
-
-API void __cudaRegisterVar(void** module, const void* variable, char*, const char* name, int, Size size, int, int) {
-    variables[variable] = {reinterpret_cast<u64>(module), name, size};
-}
-
-API void __cudaRegisterManagedVar(void**, void**, char*, const char* name, int, Size, int, int) {
-    lost((std::string(name) + ": __managed__ variables are not supported: use cudaMallocManaged").c_str());
 }
 
 static Error find(const void* function, const Kernel*& kernel) {

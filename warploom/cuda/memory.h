@@ -12,17 +12,21 @@ struct Pitched { char* pointer; Size pitch, width, height; };
 struct Box { Size width, height, depth; };
 
 constexpr Size PAGE = 4096;
+constexpr int CONSTANT_BITS = 48;        // addresses of constants have more bits than those of the host
 
 enum class Place { HOST, GPU, BOTH };
 
 static Place place(const void* pointer, Range* found = nullptr) {
     const std::lock_guard<std::recursive_mutex> held(lock);
     const u64 address = reinterpret_cast<u64>(pointer);
-    if (address >> HEAP_BITS != HEAP) return Place::HOST;
     const auto next = both.upper_bound(address);
-    if (next == both.begin() || address - std::prev(next)->first >= std::prev(next)->second.size) return Place::GPU;
-    if (found) *found = std::prev(next)->second;
-    return Place::BOTH;
+    if (next != both.begin() && address - std::prev(next)->first < std::prev(next)->second.size) {
+        if (found) *found = std::prev(next)->second;
+        return Place::BOTH;
+    }
+    const auto region = regions.upper_bound(address);
+    const bool variable = region != regions.begin() && address < std::prev(region)->second;
+    return variable || address >> HEAP_BITS == HEAP || address >> CONSTANT_BITS ? Place::GPU : Place::HOST;
 }
 
 API Error cudaMalloc(void** pointer, Size size) {
@@ -43,27 +47,33 @@ API Error cudaMalloc3D(Pitched* made, Box box) {
     return cudaMallocPitch(reinterpret_cast<void**>(&made->pointer), &made->pitch, box.width, box.height * box.depth);
 }
 
-static Error allocate_both(void** pointer, Size size, bool pinned, unsigned flags) {
+// Takes addresses of the host where it has no memory yet.
+static bool map(u64 address, Size size, int access) {
+    const int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+    void* const at = reinterpret_cast<void*>(address);
+    return mmap(at, size, access, how, -1, 0) == at;
+}
+
+static Error allocate_both(void** pointer, Size size, Kind kind, unsigned flags) {
     const std::lock_guard<std::recursive_mutex> held(lock);
     const Size whole = (size + PAGE - 1) / PAGE * PAGE + !size * PAGE;
     const Answer answer = ask(Verb::ALLOCATE, whole, PAGE);
     if (answer.error) return answer.error;
     *pointer = reinterpret_cast<void*>(answer.value);
-    const int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
-    if (mmap(*pointer, whole, PROT_READ | PROT_WRITE, how, -1, 0) != *pointer) {
+    if (!map(answer.value, whole, PROT_READ | PROT_WRITE)) {
         ask(Verb::FREE, answer.value);
         return failed(MEMORY_ALLOCATION);
     }
-    both[answer.value] = {whole, pinned, flags};
+    both[answer.value] = {whole, kind, flags};
     return SUCCESS;
 }
 
 API Error cudaMallocManaged(void** pointer, Size size, unsigned flags) {
-    return size ? allocate_both(pointer, size, false, flags) : failed(INVALID_VALUE);
+    return size ? allocate_both(pointer, size, Kind::MANAGED, flags) : failed(INVALID_VALUE);
 }
 
 API Error cudaHostAlloc(void** pointer, Size size, unsigned flags) {
-    return allocate_both(pointer, size, true, flags);
+    return allocate_both(pointer, size, Kind::PINNED, flags);
 }
 
 API Error cudaMallocHost(void** pointer, Size size, unsigned flags) { return cudaHostAlloc(pointer, size, flags); }
@@ -77,25 +87,26 @@ API Error cudaHostGetDevicePointer(void** pointer, void* host, unsigned) {
 
 API Error cudaHostGetFlags(unsigned* flags, void* host) {
     Range range{};
-    if (place(host, &range) != Place::BOTH || !range.pinned) return failed(INVALID_VALUE);
+    if (place(host, &range) != Place::BOTH || range.kind != Kind::PINNED) return failed(INVALID_VALUE);
     *flags = range.flags;
     return SUCCESS;
 }
 
-static Error release(void* pointer, bool pinned) {
+static Error release(void* pointer, Kind kind) {
     const std::lock_guard<std::recursive_mutex> held(lock);
     if (!pointer) return failed(fault);
     const auto range = both.find(reinterpret_cast<u64>(pointer));
-    if (pinned != (range != both.end() && range->second.pinned)) return failed(INVALID_VALUE);
-    if (range != both.end()) {
+    const bool known = range != both.end();
+    if (known ? range->second.kind != kind : kind == Kind::PINNED) return failed(INVALID_VALUE);
+    if (known) {
         munmap(pointer, range->second.size);
         both.erase(range);
     }
     return ask(Verb::FREE, reinterpret_cast<u64>(pointer)).error;
 }
 
-API Error cudaFree(void* pointer) { return release(pointer, false); }
-API Error cudaFreeHost(void* pointer) { return release(pointer, true); }
+API Error cudaFree(void* pointer) { return release(pointer, Kind::MANAGED); }
+API Error cudaFreeHost(void* pointer) { return release(pointer, Kind::PINNED); }
 API Error cudaFreeAsync(void* pointer, Stream) { return cudaFree(pointer); }
 
 API Error cudaMemcpy(void* to, const void* from, Size size, int kind) {
@@ -199,45 +210,6 @@ API Error cudaMemset3D(Pitched at, int value, Box box) {
 
 API Error cudaMemset3DAsync(Pitched at, int value, Box box, Stream) { return cudaMemset3D(at, value, box); }
 
-static Error variable(const void* symbol, Size size, Size offset, const Symbol*& found) {
-    const auto known = variables.find(symbol);
-    if (known == variables.end()) return failed(INVALID_SYMBOL);
-    found = &known->second;
-    return size > found->size || offset > found->size - size ? failed(INVALID_VALUE) : SUCCESS;
-}
-
-static Error host_copy(std::string& data, const void* from) { return cudaMemcpy(data.data(), from, data.size(), 4); }
-
-API Error cudaMemcpyToSymbol(const void* symbol, const void* from, Size size, Size offset, int) {
-    const Symbol* to;
-    if (const Error error = variable(symbol, size, offset, to)) return error;
-    std::string data(size, '\0');
-    if (const Error error = host_copy(data, from)) return error;
-    return ask(Verb::SET, to->module, offset, 0, to->name + '\0' + data).error;
-}
-
-API Error cudaMemcpyFromSymbol(void* to, const void* symbol, Size size, Size offset, int) {
-    const Symbol* from;
-    if (const Error error = variable(symbol, size, offset, from)) return error;
-    const Answer answer = ask(Verb::GET, from->module, offset, size, from->name);
-    return answer.error ? answer.error : cudaMemcpy(to, answer.data.data(), answer.data.size(), 4);
-}
-
-API Error cudaMemcpyToSymbolAsync(const void* symbol, const void* from, Size size, Size offset, int kind, Stream) {
-    return cudaMemcpyToSymbol(symbol, from, size, offset, kind);
-}
-
-API Error cudaMemcpyFromSymbolAsync(void* to, const void* symbol, Size size, Size offset, int kind, Stream) {
-    return cudaMemcpyFromSymbol(to, symbol, size, offset, kind);
-}
-
-API Error cudaGetSymbolSize(Size* size, const void* symbol) {
-    const Symbol* found;
-    const Error error = variable(symbol, 0, 0, found);
-    if (!error) *size = found->size;
-    return error;
-}
-
 API Error cudaMemGetInfo(Size* unused, Size* all) {
     const Answer answer = ask(Verb::UNUSED);
     *unused = answer.value;
@@ -253,7 +225,7 @@ API Error cudaPointerGetAttributes(Pointer* attributes, const void* pointer) {
     const Place where = place(pointer, &range);
     if (where == Place::HOST) *attributes = {0, -2, nullptr, same};
     else if (where == Place::GPU) *attributes = {2, 0, same, nullptr};
-    else *attributes = {range.pinned ? 1 : 3, 0, same, same};
+    else *attributes = {range.kind == Kind::PINNED ? 1 : 3, 0, same, same};
     return SUCCESS;
 }
 

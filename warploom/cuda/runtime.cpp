@@ -7,6 +7,7 @@
 #include "kernels.h"
 #include "memory.h"
 #include "streams.h"
+#include "variables.h"
 
 // The device
 

@@ -2,10 +2,12 @@
 
 import bisect
 import contextlib
+import re
 import selectors
 import socket
 import struct
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,8 @@ from warploom.arch.config import LANES
 from warploom.arch.errors import ExecutionError, LaunchError, PtxError, WarploomError, warn
 from warploom.arch.gpu import GpuConfig, sms_of
 from warploom.arch.launch import MAX_BLOCK_THREADS, Launch
+from warploom.arch.memory_map import CONST_WINDOW, GLOBALS_BASE
+from warploom.compiler.images import PRAGMA
 from warploom.compiler.prepare import prepared
 from warploom.cuda.fatbin import Ptx, embedded
 from warploom.cuda.protocol import ANSWER, FAULTS, REQUEST, SPACE, Code, Verb
@@ -29,6 +33,9 @@ SHAPE = struct.Struct("<7Q")
 
 MEMORY = 1 << 32
 """Bytes of the GPU's memory: more than the arrays of a program whose kernels are simulated."""
+
+REGION = 1 << 20
+"""The variables of a module have whole regions of addresses, so of pages of the host."""
 
 SM_KHZ = 1_000_000
 """The clock of an SM alone, which has none: a cycle counts as a nanosecond."""
@@ -49,6 +56,32 @@ Answer = tuple[int, bytes]
 """A number and bytes."""
 
 
+@dataclass(frozen=True)
+class Variable:
+    """A variable of a module. Reading and writing are those of `DeviceArray`."""
+
+    module: Module
+    name: str
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return len(self._contents())
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Bytes of the contents."""
+        return self._contents()[offset : offset + size].tobytes()
+
+    def write(self, offset: int, data: bytes) -> None:
+        """Change bytes of the contents."""
+        contents = self._contents()
+        contents[offset : offset + len(data)] = np.frombuffer(data, np.uint8)
+        self.module.set(self.name, contents)
+
+    def _contents(self) -> np.ndarray:
+        return self.module.get(self.name, np.uint8)
+
+
 class Session:
     """The GPU of the program `name`, whose PTX is written to `folder` when it is compiled. `failures` are the launches
     that were refused or failed, in words."""
@@ -60,7 +93,10 @@ class Session:
         self._modules: dict[int, Module] = {}
         self._kernels: list[Kernel] = []
         self._arrays: dict[int, DeviceArray] = {}  # by the address that the program has been given
+        self._variables: dict[int, Variable] = {}  # the same
         self._addresses: list[int] = []  # these addresses, ascending
+        self._constants: int | None = None  # the module of whose constants the program has addresses
+        self._variables_end = GLOBALS_BASE  # of all modules
         self._used = 0  # bytes of the arrays
         self._nanoseconds = 0.0  # of all launches
         self._verbs: dict[int, Callable[[int, int, int, bytes], Answer]] = {
@@ -117,9 +153,18 @@ class Session:
             self._folder.mkdir(parents=True, exist_ok=True)
             paths = [self._folder / f"{number}{f'-{part}' * (len(found) > 1)}.ptx" for part in range(len(found))]
             for path, ptx in zip(paths, found, strict=True):
-                write_whole(path, ptx.text.encode())
-            self._modules[number] = self._gpu.module(*paths)
+                write_whole(path, self._placed(ptx.text).encode())
+            made = self._gpu.module(*paths)
+            if self._constants is not None:
+                self._check_constants(made)
+            self._modules[number] = made
+            self._variables_end = -(-max(made.end, self._variables_end) // REGION) * REGION
         return self._modules[number]
+
+    def _placed(self, text: str) -> str:
+        """PTX whose variables are behind those of all other modules, since the program may have their addresses."""
+        pragma = PRAGMA.format(self._variables_end) if self._modules else ""
+        return re.sub(r"(\.address_size\s+64)", rf"\1 {pragma}", text, count=1) if pragma else text
 
     def _kernel(self, module: int, _b: int, _c: int, name: bytes) -> Answer:
         self._kernels.append(self._module(module)[name.decode()])
@@ -145,17 +190,37 @@ class Session:
 
     def _set(self, module: int, offset: int, _c: int, data: bytes) -> Answer:
         name, _, values = data.partition(b"\0")
-        contents = self._variable(module, name)
-        contents[offset : offset + len(values)] = np.frombuffer(values, np.uint8)
-        if values:
-            self._module(module).set(name.decode(), contents)
+        self._variable(module, name).write(offset, values)
         return 0, b""
 
     def _get(self, module: int, offset: int, size: int, name: bytes) -> Answer:
-        return 0, self._variable(module, name)[offset : offset + size].tobytes()
+        return 0, self._variable(module, name).read(offset, size)
 
-    def _variable(self, module: int, name: bytes) -> np.ndarray:
-        return self._module(module).get(name.decode(), np.uint8)
+    def _address(self, number: int, _b: int, _c: int, name: bytes) -> Answer:
+        """Of a variable, and from where to where variables of its module are in global memory."""
+        variable, module = self._variable(number, name), self._module(number)
+        address = module.address(variable.name)
+        if address >= CONST_WINDOW and self._constants is None:
+            for other, ptx in enumerate(self._ptx):
+                if other != number and ptx:
+                    self._check_constants(self._module(other))
+            self._constants = number
+        if address not in self._variables:
+            self._variables[address] = variable
+            bisect.insort(self._addresses, address)
+        return address, _numbers(module.start, module.end)
+
+    @staticmethod
+    def _check_constants(module: Module) -> None:
+        """Refuse constants of a second module, if the program has addresses of those of one: they would be the
+        same."""
+        if module.has_constants:
+            warn("the program asks for the address of a __constant__ variable, and several of its modules have such "
+                 "variables, all from the same address on: link them (nvcc -rdc=true)")
+            raise Refused(Code.NOT_SUPPORTED)
+
+    def _variable(self, module: int, name: bytes) -> Variable:
+        return Variable(self._module(module), name.decode())
 
     def _failed(self, code: Code, why: WarploomError, data: bytes = b"") -> Refused:
         """The error of a launch, of which the user hears, whatever the program makes of it."""
@@ -187,26 +252,27 @@ class Session:
         array.free()
         return 0, b""
 
-    def _place(self, address: int, size: int) -> tuple[DeviceArray, int]:
-        """The array that has these bytes, and their distance from its start."""
+    def _place(self, address: int, size: int) -> tuple[DeviceArray | Variable, int]:
+        """The array or variable that has these bytes, and their distance from its start."""
         number = bisect.bisect(self._addresses, address) - 1
-        if number >= 0:
-            array = self._arrays[self._addresses[number]]
-            offset = address - array.address
-            if offset + size <= array.shape[0]:
-                return array, offset
-        raise Refused(Code.INVALID_VALUE)
+        if number < 0:
+            raise Refused(Code.INVALID_VALUE)
+        start = self._addresses[number]
+        found = self._variables.get(start) or self._arrays[start]
+        whole, offset = ((found.size, address - start) if isinstance(found, Variable)
+                         else (found.shape[0], address - found.address))
+        if offset + size > whole:
+            raise Refused(Code.INVALID_VALUE)
+        return found, offset
 
     def _write(self, address: int, _b: int, _c: int, data: bytes) -> Answer:
-        array, offset = self._place(address, len(data))
-        contents = array.numpy()
-        contents[offset : offset + len(data)] = np.frombuffer(data, np.uint8)
-        array.set(contents)
+        place, offset = self._place(address, len(data))
+        place.write(offset, data)
         return 0, b""
 
     def _read(self, address: int, size: int, _c: int, _data: bytes) -> Answer:
-        array, offset = self._place(address, size)
-        return 0, array.numpy()[offset : offset + size].tobytes()
+        place, offset = self._place(address, size)
+        return 0, place.read(offset, size)
 
     def _copy(self, to: int, source: int, size: int, _data: bytes) -> Answer:
         return self._write(to, 0, 0, self._read(source, size, 0, b"")[1])
