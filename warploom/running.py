@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from warploom import report
+from warploom.arch.chunks import check_at_once
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import LaunchError, nearest, shown
 from warploom.arch.layout import check_fits
@@ -70,14 +71,17 @@ def compiled(file: LaunchFile) -> Program:
                         virtual_registers=options.virtual_registers)
 
 
-def run(file: LaunchFile, config: SmConfig, *, record: bool = True) -> Executed:
+def run(file: LaunchFile, config: SmConfig, *, sms: int = 1, record: bool = True) -> Executed:
     """Compile and execute the kernel of a launch file, and compare its buffers with the expected ones. Records the
-    trace if `record`. Raises `PtxError`, `LaunchError` (also if a block does not fit `config`) or `ExecutionError`.
+    trace if `record`. Raises `PtxError`, `LaunchError` (also if a block does not fit `config`, or blocks that wait for
+    each other so many SMs) or `ExecutionError`.
     """
     program = prepared(compiled(file), config)
     try:
         file.launch.check(program)
         check_fits(config, program, file.launch)
+        if program.grid_barrier:
+            check_at_once(config, sms, program, file.launch)
     except LaunchError as error:
         raise LaunchError(f"{file.path}: {error}") from None
     execution = execute(program, file.launch, record=record)

@@ -73,7 +73,9 @@ class Execution:
 
 
 def _resident_blocks(program: Program, launch: Launch) -> int:
-    """Blocks that execute together, at least one."""
+    """Blocks that execute together, at least one; all, if they may wait for each other."""
+    if program.grid_barrier:
+        return launch.blocks
     local = program.local_bytes * 32 * launch.warps_per_block
     return max(1, min(RESIDENT_WARPS // launch.warps_per_block, RESIDENT_LOCAL // max(local, 1)))
 

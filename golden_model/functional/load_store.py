@@ -7,6 +7,7 @@ import numpy as np
 
 from warploom.arch.isa import Instruction, Op
 from warploom.arch.launch import Launch
+from warploom.arch.memory_map import GRID_BARRIER
 from warploom.arch.modifiers import Access, Atom, Space
 from warploom.arch.program import Program
 from warploom.golden_model.functional import atomics
@@ -49,6 +50,7 @@ class LoadStore:
         low, high, *values = _slots(i)
         console = is_console(i)
         named = np.array([[i.space]], np.uint8)
+        waits = self._program.grid_barrier and i.op in (Op.LD, Op.ATOM)
 
         def access(group: Group, lanes: np.ndarray | None, given: list[Words]) -> tuple[Outcome, Addressed]:
             address = _address(i, given[low], given[high], len(group.warps))
@@ -63,6 +65,8 @@ class LoadStore:
                 place = "" if console else f"{what}: "
                 raise thread_error(self._program, self._launch, pc, group, position=fault.position,
                                    what=place + fault.why, kind=fault.kind) from None
+            if waits and outcome.result is not None:
+                self._wait(pc, i, group, lanes, address=address, words=outcome.result)
             spaces = np.broadcast_to(spaces, address.shape)
             first = np.zeros(1, np.intp) if lanes is None else lanes.argmax(1)
             return outcome, (address, spaces[np.arange(len(address)), first])
@@ -119,6 +123,21 @@ class LoadStore:
             words[index] = _pick(values, where).astype(words.dtype, copy=False)
             self.changes += len(index)
         return Outcome()
+
+    @staticmethod
+    def _wait(
+        pc: int, i: Instruction, group: Group, lanes: np.ndarray | None, *, address: np.ndarray, words: np.ndarray
+    ) -> None:
+        """Warps that arrive at the grid's barrier by an atomic, and wait there by loads."""
+        here = address == np.uint64(GRID_BARRIER) if lanes is None else lanes & (address == np.uint64(GRID_BARRIER))
+        rows = here.any(1)
+        if not rows.any():
+            return
+        phase = np.where(here, words, 0).max(1) >> 31
+        if i.op is Op.ATOM:
+            group.state.grid_phase[group.warps[rows]] = phase[rows]
+        else:
+            group.tried(pc, in_vain=rows & (phase == group.read(group.state.grid_phase)))
 
     def _tell(self, i: Instruction, group: Group, lanes: np.ndarray | None, records: Words) -> Outcome:
         self.changes += 1

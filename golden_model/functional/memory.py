@@ -14,6 +14,7 @@ from warploom.arch.errors import ExecutionError, IllegalAddressError, Misaligned
 from warploom.arch.launch import Buffer, Launch, Scalar
 from warploom.arch.memory_map import (
     CONST_WINDOW,
+    GRID_BARRIER,
     LOCAL_WINDOW,
     PARAM_WINDOW,
     SHARED_WINDOW,
@@ -94,18 +95,24 @@ class Memory:
         self._fill(program)
 
     def _place(self, program: Program) -> list[Segment]:
-        """Global variables, then the buffers, in ascending order of addresses."""
+        """Global variables, then the barrier of the grid and the buffers, in ascending order of addresses."""
         segments = [Segment("the module's .global variables", program.globals_base, len(program.globals), 0)]
-        for buffer, base in self._placed:
-            offset = segments[-1].offset + padded(segments[-1].size)
-            segments.append(Segment(f"buffer {buffer.name!r}", base, buffer.array.nbytes, offset))
+        others = [("the barrier of the grid", GRID_BARRIER - 4, 8)] if program.grid_barrier else []
+        others += [(f"buffer {buffer.name!r}", base, buffer.array.nbytes) for buffer, base in self._placed]
+        for name, base, size in others:
+            segments.append(Segment(name, base, size, segments[-1].offset + padded(segments[-1].size)))
         return segments
+
+    @property
+    def _buffers(self) -> list[Segment]:
+        """Those of the buffers."""
+        return self._segments[len(self._segments) - len(self._placed) :]
 
     def _fill(self, program: Program) -> None:
         image = self._arrays[Space.GLOBAL]
-        contents = [np.frombuffer(program.globals, np.uint8)]
-        contents += [np.ascontiguousarray(b.array).reshape(-1).view(np.uint8) for b, _ in self._placed]
-        for segment, content in zip(self._segments, contents, strict=True):
+        image[: len(program.globals)] = np.frombuffer(program.globals, np.uint8)
+        for segment, (buffer, _) in zip(self._buffers, self._placed, strict=True):
+            content = np.ascontiguousarray(buffer.array).reshape(-1).view(np.uint8)
             image[segment.offset : segment.offset + segment.size] = content
         for symbol in self._launch.symbols:
             self._symbol(symbol)[:] = np.frombuffer(symbol.array.tobytes(), np.uint8)
@@ -126,7 +133,7 @@ class Memory:
     def buffers(self) -> dict[str, np.ndarray]:
         """Copies of the buffers and of the launch's symbols by name, in their dtype and shape."""
         image = self._arrays[Space.GLOBAL]
-        places = [image[segment.offset : segment.offset + segment.size] for segment in self._segments[1:]]
+        places = [image[segment.offset : segment.offset + segment.size] for segment in self._buffers]
         places += [self._symbol(symbol) for symbol in self._launch.symbols]
         arrays = [*(buffer for buffer, _ in self._placed), *self._launch.symbols]
         return {b.name: raw.copy().view(b.array.dtype).reshape(b.array.shape)

@@ -32,6 +32,7 @@ class ResidentWarps:
         self.high = {pipe: np.zeros((count, 32), np.uint32) for pipe in (Pipe.SFU, Pipe.MEM)}
         self.stack = ReconvergenceStack(self.launched)
         self.tried_at = np.full(count, NOWHERE, np.int32)  # pc of the last atomic of each warp, if it changed nothing
+        self.grid_phase = np.zeros(count, np.uint32)  # highest bit of the grid's barrier when each warp arrived there
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -39,7 +40,7 @@ class ResidentWarps:
     @property
     def spinning(self) -> np.ndarray:
         """The warps (bools) that try again: they are at or before an atomic that changed no memory, in any lane, the
-        last time."""
+        last time, or a load of the grid's barrier that found it as the warp did when it arrived."""
         spinning: np.ndarray = self.stack.pc <= self.tried_at
         return spinning
 
@@ -68,8 +69,8 @@ class Group:
         return self.read(a), self.read(b), self.read(c)
 
     def tried(self, pc: int, in_vain: np.ndarray) -> None:
-        """The warps executed an atomic at `pc`. `in_vain`: for each, whether it changed no memory (see
-        `ResidentWarps.spinning`)."""
+        """The warps executed an atomic, or waited for the grid, at `pc`. `in_vain`: for each, whether they have to try
+        again (see `ResidentWarps.spinning`)."""
         self.state.tried_at[self.select] = np.where(in_vain, pc, NOWHERE)
 
     @property

@@ -59,6 +59,11 @@ def test_kernels_with_global_variables() -> None:
         check(replace(loading(0), module=(variable,)), launch())
 
 
+def test_kernels_whose_blocks_wait_for_each_other() -> None:
+    with pytest.raises(LaunchError, match="its blocks wait for each other"):
+        check(replace(loading(0), grid_barrier=True), launch())
+
+
 def test_operations_of_two_beats() -> None:
     with pytest.raises(LaunchError, match="it has no 64-bit atomics or divisions, and no compare-and-swap"):
         check(replace(loading(0), instructions=(Instruction(op=Op.LATCH),), lines=(1,)), launch())

@@ -5,12 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from warploom.arch.errors import PtxError
-from warploom.arch.launch import Buffer, Launch
+from warploom.arch.errors import ExecutionError, GridTooLargeError
+from warploom.arch.launch import Buffer, Launch, Scalar
 from warploom.compiler.compile import compile_file, compile_ptx
 from warploom.golden_model.functional.executor import execute
+from warploom.host.gpu import Gpu
 
 FILE = Path(__file__).parents[1] / "ptx" / "cooperative.ptx"
+GRID = FILE.with_name("grid.ptx")
+THREE = Scalar("u32", bytes([3, 0, 0, 0]))
 THREADS = np.arange(128)
 DATA = np.random.default_rng(64).integers(0, 1000, 128, np.int32)
 
@@ -55,7 +58,27 @@ def test_reserved_shared_memory_is_no_variables():
     assert result(compile_ptx(KERNEL.format(OVERLAP), "k.ptx"), 32).tolist() == (1000 + THREADS[:32]).tolist()
 
 
-@pytest.mark.parametrize("register", ["%envreg1", "%envreg2"])
-def test_the_barrier_of_a_grid_is_refused(register):
-    with pytest.raises(PtxError, match=r"cooperative launches \(grid.sync\) are not supported"):
-        compile_ptx(KERNEL.format(f"mov.u32 %r0, {register};"), "k.ptx")
+@pytest.mark.parametrize("optimise", [True, False])
+def test_blocks_that_wait_for_each_other(optimise):
+    """Of 18 blocks, which are more than otherwise execute together, one works longer, behind the code where the others
+    wait: these do not keep it from that."""
+    x, work = Buffer("x", np.arange(18 * 1024, dtype=np.int32)), Buffer("work", np.zeros(18 * 1024, np.int32))
+    program = compile_file(GRID, "rounds", optimise=optimise)
+    execution = execute(program, Launch((18, 1, 1), (1024, 1, 1), (x, work, THREE)), record=False)
+    assert (execution.buffers["x"] == np.roll(x.array, -3)).all()
+    assert execution.buffers["work"].any(0)
+    instructions = execution.warp_instructions
+    alone = execute(program, Launch((1, 1, 1), (1024, 1, 1), (x, work, THREE)), record=False).warp_instructions
+    assert instructions < 3 * alone
+
+
+def test_a_barrier_that_not_all_blocks_reach():
+    with pytest.raises(ExecutionError, match=r"block \(1, 0, 0\): an endless loop"):
+        execute(compile_file(GRID, "alone"), Launch((2, 1, 1), (64, 1, 1)))
+
+
+def test_blocks_that_do_not_fit_at_once():
+    """They would wait for ever."""
+    launch = Gpu("small", timing=False).module(GRID)["alone"]
+    with pytest.raises(GridTooLargeError, match=r"its 3 blocks have to run at once \(grid.sync\), and small holds 2"):
+        launch[3, 128]()

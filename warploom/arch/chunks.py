@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from warploom.arch.config import SmConfig
+from warploom.arch.errors import GridTooLargeError
 from warploom.arch.gpu import BlockOrder, GpuConfig
 from warploom.arch.launch import Launch, Locality
 from warploom.arch.layout import resident_warps
@@ -30,6 +31,14 @@ def chunks_of(config: GpuConfig, program: Program, launch: Launch, blocks: int) 
         return divided(blocks, 1)
     rounds = -(-blocks // (config.sms * resident_blocks(config.sm, program, launch)))
     return divided(blocks, -(-blocks // (config.sms * rounds)))
+
+
+def check_at_once(config: SmConfig, sms: int, program: Program, launch: Launch) -> None:
+    """Raise `GridTooLargeError` if so many SMs do not hold all blocks of a launch at once, of which each holds one."""
+    most = sms * resident_blocks(config, program, launch)
+    if launch.blocks > most:
+        raise GridTooLargeError(f"{program.name}: its {launch.blocks} blocks have to run at once (grid.sync), and "
+                                f"{config.name} holds {most}: use fewer or smaller blocks")
 
 
 def most_warps(config: SmConfig, program: Program, launch: Launch) -> int:

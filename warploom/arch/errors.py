@@ -82,6 +82,10 @@ class LaunchError(WarploomError):
     """A launch does not fit its kernel or the machine: arguments, geometry, files."""
 
 
+class GridTooLargeError(LaunchError):
+    """The blocks of a grid have to run at once, and the machine does not hold so many."""
+
+
 class ExecutionError(WarploomError):
     """A running kernel did something illegal: a bad address, a barrier that not all threads reach, no progress.
     `printed` is the text that it had printed."""

@@ -36,6 +36,10 @@ GLOBALS_BASE = 0x0000_0000_1000_0000
 LOWEST_ARRAY = 0x0000_0000_8000_0000
 """The lowest address of a buffer: behind all `.global` variables."""
 
+GRID_BARRIER = LOWEST_ARRAY - 0x100 + 4
+"""The word by which cooperative groups synchronise a grid, in front of which is another one, of kernels that do so. Its
+highest bit changes when the last block arrives."""
+
 HEAP_BASE = 0x0000_7000_0000_0000
 """Start of the launch's buffers, unless they have other addresses."""
 

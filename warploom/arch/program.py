@@ -75,6 +75,7 @@ class Program:
     TRAPs, whose `imm` is 1 for the first; that of 0 stands for itself. `source` is the PTX file; if they are several,
     it names all, and `files` says which lines are in which.
     `last_reads` are, for renaming, the slots of each instruction that read a register for the last time: a mask.
+    With a `grid_barrier` blocks may wait for all others.
     """
 
     name: str
@@ -98,6 +99,7 @@ class Program:
     last_reads: tuple[int, ...] = ()
     stops: tuple[str, ...] = ()
     files: tuple[tuple[str, int], ...] = ()
+    grid_barrier: bool = False
 
     def __post_init__(self) -> None:
         assert len(self.lines) == len(self.instructions)

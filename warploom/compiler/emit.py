@@ -36,7 +36,7 @@ def emit(function: Function, allocation: Allocation) -> Emitted:
         lines=tuple(node.line for node in index), parameters=function.parameters, shared_bytes=kernel.shared_bytes,
         local_bytes=allocation.local_bytes, constants=kernel.constants, globals=kernel.globals,
         globals_base=kernel.globals_base, module=kernel.module, max_threads=kernel.max_threads, block=kernel.block,
-        stops=kernel.stops, files=tuple(kernel.files),
+        stops=kernel.stops, files=tuple(kernel.files), grid_barrier=kernel.grid_barrier,
         alignments=tuple((pc, node.alignment) for node, pc in index.items() if node.alignment > 1),
     )
     return Emitted(program, index)

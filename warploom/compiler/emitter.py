@@ -21,7 +21,7 @@ from warploom.compiler.ir import (
     VirtualRegister,
 )
 from warploom.compiler.literals import immediate_words
-from warploom.compiler.symbols import SPECIALS, address_of, as_written
+from warploom.compiler.symbols import GRID_BARRIER_WORDS, SPECIALS, address_of, as_written
 from warploom.compiler.truth import AND, A, B, C
 
 Words = tuple[Operand, ...]
@@ -32,9 +32,6 @@ Target = tuple[VirtualRegister | None, ...]
 
 Predicate = tuple[VirtualRegister | None, bool]
 """A predicate register (None: PT) and whether it is inverted."""
-
-GRID_BARRIER = ("%envreg1", "%envreg2")
-"""What cooperative groups read for the address of a grid's barrier."""
 
 SINK = ptx.Register("_")
 """The destination that discards."""
@@ -191,9 +188,7 @@ class Emitter:
         if specials is not None:
             read = [self.op(Op.S2R, special=special) for special in specials]
             return tuple([*read, None][:2]) if bits == 64 else (self._narrow(read[0], bits),)
-        value = address_of(self.function, symbol)
-        if symbol.name in GRID_BARRIER:
-            self.fail(f"{symbol.name}: cooperative launches (grid.sync) are not supported")
+        value = GRID_BARRIER_WORDS.get(symbol.name, address_of(self.function, symbol))
         if value is None:
             self.fail(f"{as_written(symbol.name)} is neither a variable of this kernel nor a special register that is "
                       "supported")

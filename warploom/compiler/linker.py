@@ -43,6 +43,7 @@ def _link(modules: Sequence[ptx.Module], file: str, name: str | None) -> ptx.Ker
         max_threads=entry.max_threads,
         block=entry.block,
         stops=tuple(inliner.stops),
+        grid_barrier=inliner.names.grid_barrier,
         files=tuple((module.file, module.before) for module in modules) if len(modules) > 1 else (),
     )
     callparams.resolve(kernel, inliner.names.call_parameters)

@@ -6,6 +6,7 @@ from warploom.arch.errors import PtxError
 from warploom.compiler import ptx
 from warploom.compiler.modules import Symbols
 from warploom.compiler.scopes import SPECIAL_REGISTER, Scope
+from warploom.compiler.symbols import GRID_BARRIER_WORDS
 
 SINK = "_"
 
@@ -18,6 +19,7 @@ class Names:
 
     `registers` has the type of every register that was named, `variables` the variables in memory and `call_parameters`
     those of space ``param`` that belong to calls, all by unique name; `own` are the parameters of functions among them.
+    With a `grid_barrier` one of the names has its address.
     Raises `PtxError` (without a file) for undeclared names.
     """
 
@@ -26,6 +28,7 @@ class Names:
         self.variables: dict[str, ptx.Variable] = {}
         self.call_parameters: dict[str, ptx.Variable] = {}
         self.own: set[str] = set()
+        self.grid_barrier = False
         self._symbols, self._lines = symbols, text.split("\n")
 
     def operand(self, operand: ptx.Operand, scope: Scope, at: ptx.Instruction) -> ptx.Operand:
@@ -70,6 +73,7 @@ class Names:
         if special:
             if symbol.name == RESERVED.name:
                 self.variables[symbol.name] = RESERVED
+            self.grid_barrier |= symbol.name in GRID_BARRIER_WORDS
             return symbol
         if not meaning:
             if symbol.name == SINK:

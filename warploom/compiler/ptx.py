@@ -259,6 +259,7 @@ class Kernel:
     module: tuple[ModuleVariable, ...] = ()  # what `constants` and `globals` hold
     stops: tuple[str, ...] = ()
     files: Files = ()
+    grid_barrier: bool = False
 
 
 TYPE_BYTES = {

@@ -1,5 +1,6 @@
 """Names of values: special registers, variables, parameters."""
 
+from warploom.arch.memory_map import GRID_BARRIER
 from warploom.arch.modifiers import Space, Special
 from warploom.arch.program import Parameter
 from warploom.compiler import ptx
@@ -23,6 +24,10 @@ SPECIALS: dict[str, tuple[Special, ...]] = {
     "%total_smem_size": (Special.TOTAL_SMEM,),
 }
 """Special registers by their PTX names, as words (low first)."""
+
+
+GRID_BARRIER_WORDS = {"%envreg2": GRID_BARRIER - 4, "%envreg1": 0}
+"""The words of the address of what cooperative groups need to synchronise a grid (`grid.sync`)."""
 
 
 def as_written(name: str) -> str:

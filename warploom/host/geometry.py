@@ -14,12 +14,14 @@ Extents = int | tuple[int, ...] | list[int]
 
 @dataclass(frozen=True)
 class Geometry:
-    """Grid and block (x, y, z), dynamic shared memory in bytes, and the launch hint."""
+    """Grid and block (x, y, z), dynamic shared memory in bytes, the launch hint, and whether all blocks have to run at
+    once (cudaLaunchCooperativeKernel)."""
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared: int = 0
     locality: Locality = Locality.NONE
+    at_once: bool = False
 
     @classmethod
     def of(cls, kernel: str, given: object) -> "Geometry":

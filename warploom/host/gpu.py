@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from warploom.arch.chunks import check_at_once
 from warploom.arch.config import DEFAULT_PRESET, SmConfig
 from warploom.arch.errors import ConfigError, LaunchError, shown
-from warploom.arch.gpu import GpuConfig
+from warploom.arch.gpu import GpuConfig, sms_of
 from warploom.arch.isa import GENERAL_REGISTERS
 from warploom.arch.launch import DEFAULT_LIMIT, Launch
 from warploom.arch.layout import check_fits
@@ -127,6 +128,8 @@ class Gpu:
         launch = self._launch(kernel, geometry, arguments)
         launch.check(program)
         check_fits(self.config, program, launch)
+        if program.grid_barrier or geometry.at_once:
+            check_at_once(self.config, sms_of(self.gpu or self.config), program, launch)
         self._save(module, program, launch)
         execution = execute(program, launch, record=self._traces)
         traced = execution.trace or Stream(program, launch)

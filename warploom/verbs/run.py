@@ -10,7 +10,7 @@ from rich.filesize import decimal
 from warploom import report, targets
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, ExecutionError, ToolError
-from warploom.arch.gpu import GpuConfig
+from warploom.arch.gpu import GpuConfig, sms_of
 from warploom.golden_model.functional.executor import Stream
 from warploom.golden_model.gpu.simulate import simulate_gpu
 from warploom.golden_model.sample import Sample, Sampled
@@ -52,7 +52,7 @@ def run_launch(options: argparse.Namespace) -> Body:
     targets.check_launch(options, file.files, file.outputs if options.out else ())
     try:
         with report.working("executing"):
-            executed = run(file, config, record=False)
+            executed = run(file, config, sms=sms_of(gpu or config), record=False)
     except ExecutionError as error:
         show_printed(error.printed)
         raise

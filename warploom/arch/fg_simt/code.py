@@ -88,6 +88,8 @@ def check(program: Program, launch: Launch) -> None:
     if 32 * launch.warps_per_block * launch.blocks >> 32:
         raise LaunchError(f"{program.source}: {refused}: it counts the threads of a launch in 32 bits: launch fewer "
                           f"blocks than {launch.blocks:,}")
+    if program.grid_barrier:
+        raise LaunchError(f"{program.source}: {refused}: its blocks wait for each other (grid.sync)")
     for pc, i in enumerate(program.instructions):
         why = refusal(i)
         if i.op is Op.BAR and launch.threads > 32:
