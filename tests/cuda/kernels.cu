@@ -1,6 +1,8 @@
 // Kernels of program.cpp. kernels.fatbin and compressed.fatbin are what nvcc 13.0 makes of them:
 //   nvcc -fatbin -arch=compute_75 -code=sm_75,compute_75 --no-compress kernels.cu -o kernels.fatbin
 //   nvcc -fatbin -arch=compute_75 -code=compute_75 kernels.cu -o compressed.fatbin
+#include <cooperative_groups.h>
+
 #include <cstdio>
 
 struct Pair { float scale; int offset; };
@@ -26,6 +28,14 @@ extern "C" __global__ void reversed(int* x) {
 extern "C" __global__ void tallied(int* at) {
     tally[1] += *at;
     *at = 50;
+}
+
+extern "C" __global__ void turned(int* x) {
+    const auto grid = cooperative_groups::this_grid();
+    const unsigned i = grid.thread_rank();
+    const int next = x[(i + 1) % grid.size()];
+    grid.sync();
+    x[i] = next;
 }
 
 extern "C" __global__ void greet() { printf("hello from thread %d\n", threadIdx.x); }

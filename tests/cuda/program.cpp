@@ -30,6 +30,8 @@ struct Copy3D {
     Box box;
     int kind;
 };
+struct Attribute { int which, unused, value, others[15]; };
+struct Config { Extents grid, block; Size shared; void* stream; const Attribute* attributes; unsigned count; };
 struct Channel { int x, y, z, w, kind; };
 enum Kind { HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT };
 
@@ -43,6 +45,8 @@ char __cudaInitModule(void**);
 unsigned __cudaPushCallConfiguration(Extents, Extents, Size, void*);
 int __cudaPopCallConfiguration(Extents*, Extents*, Size*, void**);
 int cudaLaunchKernel(const void*, Extents, Extents, void**, Size, void*);
+int cudaLaunchCooperativeKernel(const void*, Extents, Extents, void**, Size, void*);
+int cudaLaunchKernelExC(const Config*, const void*, void**);
 int cudaFuncGetAttributes(Attributes*, const void*);
 int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int*, const void*, int, Size);
 int cudaMalloc(void**, Size);
@@ -94,7 +98,7 @@ asm(".section .rodata\n.balign 8\ncontainer: .incbin \"" CONTAINER "\"\n.previou
 extern "C" const char container[];
 static const struct { int magic, version; const char* data; void* none; } wrapper = {0x466243b1, 1, container, nullptr};
 
-static char combine, reversed, tallied, greet, weights, counter;      // their addresses stand for kernels and variables
+static char combine, reversed, tallied, turned, greet, weights, counter;      // their addresses stand for kernels and variables
 
 static void** module;
 static int* tally;                                           // a __managed__ variable: code of nvcc has its address
@@ -102,7 +106,8 @@ static int* tally;                                           // a __managed__ va
 __attribute__((constructor)) static void load() {
     module = __cudaRegisterFatBinary(const_cast<void*>(static_cast<const void*>(&wrapper)));
     for (const auto& [kernel, name] :
-         {std::pair{&combine, "combine"}, {&reversed, "reversed"}, {&tallied, "tallied"}, {&greet, "greet"}})
+         {std::pair{&combine, "combine"}, {&reversed, "reversed"}, {&tallied, "tallied"}, {&turned, "turned"},
+          {&greet, "greet"}})
         __cudaRegisterFunction(module, kernel, nullptr, name, -1, nullptr, nullptr, nullptr, nullptr, nullptr);
     __cudaRegisterVar(module, &weights, nullptr, "weights", 0, 16, 1, 0);
     __cudaRegisterVar(module, &counter, nullptr, "counter", 0, 4, 0, 0);
@@ -287,6 +292,27 @@ static void shared() {
     check(cudaMemcpy(copy, x, 256, DEVICE_TO_DEVICE));
     check(cudaMemcpy(values.data(), copy, 256, DEFAULT));
     show(values);
+}
+
+// Launches whose blocks wait for each other.
+static void cooperative() {
+    int *x = device<int>(64), can;
+    void* arguments[] = {&x};
+    std::vector<int> values = counted(64);
+    check(cudaMemcpy(x, values.data(), 256, HOST_TO_DEVICE));
+    check(cudaLaunchCooperativeKernel(&turned, {2}, {32}, arguments, 0, nullptr));
+    const Attribute attributes[] = {{1, 0, 5, {}}, {2, 0, 1, {}}};
+    const Config config{{2}, {32}, 0, nullptr, attributes, 2};
+    check(cudaLaunchKernelExC(&config, &turned, arguments));
+    check(cudaMemcpy(values.data(), x, 256, DEVICE_TO_HOST));
+    show(values);
+    check(cudaDeviceGetAttribute(&can, 95, 0));
+    std::printf("%d\n", can);
+    for (const void* kernel : {&turned, &greet})
+        check(cudaLaunchCooperativeKernel(kernel, {100}, {32}, arguments, 0, nullptr));
+    for (const unsigned threads : {0, 2048})
+        check(cudaLaunchCooperativeKernel(&turned, {1}, {threads}, arguments, 0, nullptr));
+    check(launch(&turned, 2, 32, {&x}));
 }
 
 static void printing() {
@@ -500,7 +526,7 @@ int main(int, char** arguments) {
     const std::map<std::string, void (*)()> tests = {
         {"arrays", arrays}, {"managed", managed}, {"occupied", occupied}, {"variables", variables},
         {"taken", taken}, {"rectangles", rectangles},
-        {"volumes", volumes}, {"shared", shared}, {"printing", printing}, {"time", time}, {"properties", properties},
+        {"volumes", volumes}, {"shared", shared}, {"cooperative", cooperative}, {"printing", printing}, {"time", time}, {"properties", properties},
         {"misused", misused}, {"large", large}, {"null", null}, {"crooked", crooked},
         {"threads", threads}, {"meanwhile", meanwhile},
         {"children", children}, {"killed", killed},

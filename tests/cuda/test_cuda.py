@@ -120,6 +120,16 @@ def test_dynamic_shared_memory_and_copies_on_the_gpu(run: Callable[..., Ran]) ->
     assert (numbers(lines[0]), status) == ([*range(63, -1, -1)], 0)
 
 
+def test_cooperative_launches(run: Callable[..., Ran]) -> None:
+    lines, errors, status = run("cooperative", "--functional")
+    assert (numbers(lines[0]), lines[1]) == ([*range(2, 64), 0, 1], "1")
+    too_large = "cudaErrorCooperativeLaunchTooLarge: too many blocks in cooperative launch"
+    invalid = "cudaErrorInvalidConfiguration: invalid configuration argument"
+    assert lines[2:7] == [too_large, too_large, invalid, invalid, "cudaErrorLaunchFailure: unspecified launch failure"]
+    assert "turned: its blocks wait for each other (grid.sync): use cudaLaunchCooperativeKernel" in errors
+    assert status == 1
+
+
 def test_what_a_kernel_prints_is_where_it_is_launched(run: Callable[..., Ran]) -> None:
     lines, _, _ = run("printing", "--functional")
     assert lines[:4] == ["before", "hello from thread 0", "hello from thread 1", "after"]

@@ -41,8 +41,8 @@ inline int attribute(int which) {        // by its number in cudaDeviceAttr
         case 14: case 51: return ALIGNMENT;
         case 16: return is.sms;
         case 39: return WARP * is.warps;
-        case 19: case 41: case 83: return 1;                // maps memory of the host, has the same addresses for it,
-                                                            // managed memory
+        case 19: case 41: case 83: case 95: return 1;       // maps memory of the host, has the same addresses for it,
+                                                            // managed memory, cooperative launches
         case 75: return is.capability / 10;
         case 76: return is.capability % 10;
         case 106: return is.blocks;
@@ -121,6 +121,6 @@ inline Properties properties() {
     made.sms = is.sms;
     made.sm_threads = WARP * is.warps;
     made.sm_blocks = is.blocks;
-    made.maps_host = made.unified = made.managed = 1;
+    made.maps_host = made.unified = made.managed = made.cooperative = 1;
     return made;
 }

@@ -7,7 +7,8 @@
 
 struct Kernel { u64 number, shared, registers, threads, ptx; std::vector<u64> parameters; };  // bytes of each parameter
 struct Call { Extents grid, block; Size shared; Stream stream; };
-struct Config { Extents grid, block; Size shared; Stream stream; const void* attributes; unsigned count; };
+struct Attribute { int which, unused; union { int number; char others[64]; } value; };    // cudaLaunchAttribute
+struct Config { Extents grid, block; Size shared; Stream stream; const Attribute* attributes; unsigned count; };
 
 static std::map<const void*, Kernel> kernels;
 static thread_local std::vector<Call> calls;
@@ -58,7 +59,8 @@ static void fetch(u64 address, const std::string& before) {
         if (now.data[i] != before[i]) reinterpret_cast<char*>(address)[i] = now.data[i];
 }
 
-API Error cudaLaunchKernel(const void* function, Extents grid, Extents block, void** arguments, Size shared, Stream) {
+static Error launch(const void* function, Extents grid, Extents block, void** arguments, Size shared,
+                    bool cooperative) {
     const std::lock_guard<std::recursive_mutex> held(lock);
     const Kernel* kernel;
     if (const Error error = find(function, kernel)) return error;
@@ -71,19 +73,26 @@ API Error cudaLaunchKernel(const void* function, Extents grid, Extents block, vo
         sent[address].assign(reinterpret_cast<const char*>(address), range.size);
         ask(Verb::WRITE, address, 0, 0, sent[address]);
     }
-    const Answer answer = ask(Verb::LAUNCH, kernel->number, 0, 0, data);
+    const Answer answer = ask(Verb::LAUNCH, kernel->number, cooperative, 0, data);
     std::fwrite(answer.data.data(), 1, answer.data.size(), stdout);       // what it has printed
     for (const auto& [address, before] : sent) fetch(address, before);
     return answer.error;
 }
 
+API Error cudaLaunchKernel(const void* function, Extents grid, Extents block, void** arguments, Size shared, Stream) {
+    return launch(function, grid, block, arguments, shared, false);
+}
+
 API Error cudaLaunchCooperativeKernel(const void* function, Extents grid, Extents block, void** arguments, Size shared,
-                                      Stream stream) {
-    return cudaLaunchKernel(function, grid, block, arguments, shared, stream);
+                                      Stream) {
+    return launch(function, grid, block, arguments, shared, true);
 }
 
 API Error cudaLaunchKernelExC(const Config* config, const void* function, void** arguments) {
-    return cudaLaunchKernel(function, config->grid, config->block, arguments, config->shared, config->stream);
+    bool cooperative = false;
+    for (unsigned i = 0; i < config->count; ++i)
+        if (config->attributes[i].which == 2) cooperative = config->attributes[i].value.number;
+    return launch(function, config->grid, config->block, arguments, config->shared, cooperative);
 }
 
 API unsigned __cudaPushCallConfiguration(Extents grid, Extents block, Size shared, Stream stream) {

@@ -37,6 +37,7 @@ class Code(IntEnum):
     ASSERT = 710
     MISALIGNED_ADDRESS = 716
     LAUNCH_FAILURE = 719
+    COOPERATIVE_LAUNCH_TOO_LARGE = 720
     NOT_SUPPORTED = 801
 
 
@@ -56,6 +57,7 @@ TEXTS = {
     Code.ASSERT: "device-side assert triggered",
     Code.MISALIGNED_ADDRESS: "misaligned address",
     Code.LAUNCH_FAILURE: "unspecified launch failure",
+    Code.COOPERATIVE_LAUNCH_TOO_LARGE: "too many blocks in cooperative launch",
     Code.NOT_SUPPORTED: "operation not supported",
 }
 """What cudaGetErrorString says of them."""

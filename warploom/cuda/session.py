@@ -7,14 +7,14 @@ import selectors
 import socket
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from warploom.arch.chunks import resident_blocks
 from warploom.arch.config import LANES
-from warploom.arch.errors import ExecutionError, LaunchError, PtxError, WarploomError, warn
+from warploom.arch.errors import ExecutionError, GridTooLargeError, LaunchError, PtxError, WarploomError, warn
 from warploom.arch.gpu import GpuConfig, sms_of
 from warploom.arch.launch import MAX_BLOCK_THREADS, Launch
 from warploom.arch.memory_map import CONST_WINDOW, GLOBALS_BASE
@@ -24,6 +24,7 @@ from warploom.cuda.fatbin import Ptx, embedded
 from warploom.cuda.protocol import ANSWER, FAULTS, REQUEST, SPACE, Code, Verb
 from warploom.files import write_whole
 from warploom.host.array import DeviceArray
+from warploom.host.geometry import Geometry
 from warploom.host.gpu import Gpu
 from warploom.host.launched import Launched
 from warploom.host.module import Kernel, Module
@@ -173,14 +174,21 @@ class Session:
             program.shared_bytes, program.registers, program.max_threads or MAX_BLOCK_THREADS,
             self._ptx[module][-1].architecture, *(parameter.size for parameter in program.parameters))
 
-    def _launch(self, kernel: int, _b: int, _c: int, data: bytes) -> Answer:
+    def _launch(self, kernel: int, cooperative: int, _c: int, data: bytes) -> Answer:
         found, at, arguments = self._kernels[kernel], SHAPE.size, []
-        for parameter in found.program.parameters:
+        program = found.program
+        for parameter in program.parameters:
             arguments.append(data[at : at + parameter.size])
             at += parameter.size
         shape = SHAPE.unpack_from(data)
+        if program.grid_barrier and not cooperative:
+            raise self._failed(Code.LAUNCH_FAILURE, LaunchError(
+                f"{program.name}: its blocks wait for each other (grid.sync): use cudaLaunchCooperativeKernel"))
+        geometry = Geometry.of(program.name, (shape[:3], shape[3:6], shape[6]))
         try:
-            launched = found[shape[:3], shape[3:6], shape[6]](*arguments)
+            launched = self._gpu.launch(found, replace(geometry, at_once=bool(cooperative)), arguments)
+        except GridTooLargeError as error:
+            raise self._failed(Code.COOPERATIVE_LAUNCH_TOO_LARGE, error) from None
         except LaunchError as error:
             raise self._failed(Code.INVALID_CONFIGURATION, error) from None
         except ExecutionError as error:
