@@ -139,7 +139,7 @@ def test_a_kernel_that_is_wrong(fails_to_run, body, message, options):
 FILES = {
     "32-bit addresses": (("size 64", "size 32"), "k.ptx:3:1: only .address_size 64 is supported"),
     "prototype only": ((".visible", ".extern .func f();\n.visible"), "function 'f' is not defined in this file"),
-    "recursion": ((".visible", ".func f() { call f, (); ret; }\n.visible"), "recursion is not supported: f -> f"),
+    "recursion": ((".visible", ".func f() { call f, (); ret; }\n.visible"), "the stack is full at a call of 'f'"),
     "struct": ((".param .u32 n", ".param .align 4 .b8 n[12]"), "the kernel's parameter n is .b8 of 12 bytes"),
     "another block required": (("u32 n)", "u32 n)\n.reqntid 32, 2"),
                                "block = (64, 1, 1): the kernel requires (32, 2, 1) (.reqntid)"),

@@ -222,8 +222,6 @@ def test_dynamic_shared_memory_is_that_of_all_files():
     ((DECLARED + kernel(CALL), "\n.visible .func (.param .b32 r) f() { add.u32 r r; ret; }"),
      "b.ptx:5:48: unexpected 'r;'"),
     ((DECLARED + kernel(CALL), "\n.visible .func (.param .b32 r) f() { add.u32 r, r"), "b.ptx:5:50: unexpected end"),
-    ((DECLARED + kernel(CALL), ".visible .func (.param .b32 r) f() {\n.param .b32 s; call (s), f; ret; }"),
-     "b.ptx:5:26: recursion is not supported: f -> f"),
 ])
 def test_errors_name_file_and_place(files, message):
     assert failure(*files).startswith(message)

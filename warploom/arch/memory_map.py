@@ -17,6 +17,13 @@ PARAM_WINDOW = 0x0008_0000_0000_0000
 
 WINDOW_BYTES = 1 << 32
 
+LOCAL_BYTES = 1 << 19
+"""Local memory of a thread at most, as in CUDA."""
+
+STACK_BYTES = 1 << 12
+"""The part of it that is the stack of a kernel with recursive functions, unless it asks for more or less. CUDA gives
+1,024 bytes, but a call may need more here than there."""
+
 CONSOLE_PRINT = 0x0000_0000_0800_0000
 """A thread prints by storing to this (immediate) address the address of a record in its local memory: {format,
 arguments: 64-bit generic addresses; result: 32 bits, which the console writes}."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from warploom.arch.errors import PtxError
 from warploom.arch.isa import GENERAL_REGISTERS
+from warploom.arch.memory_map import STACK_BYTES
 from warploom.arch.program import Program
 from warploom.compiler import images, ptx
 from warploom.compiler.allocate import allocate
@@ -15,23 +16,25 @@ from warploom.compiler.linker import link
 from warploom.compiler.lower import lower
 from warploom.compiler.modules import merge
 from warploom.compiler.pairing import find_hints
+from warploom.compiler.stack import add_frames
 from warploom.compiler.texts import Texts
 
 CUDA_WORDS = ("#include", "__global__")
 
 
 def compile_ptx(text: str, file: str, entry: str | None = None, max_registers: int = GENERAL_REGISTERS, *,
-                optimise: bool = True, virtual_registers: bool = False) -> Program:
+                optimise: bool = True, virtual_registers: bool = False, stack: int = STACK_BYTES) -> Program:
     """`compile_texts` of one text; `file` is named in messages and in the program."""
-    return compile_texts({file: text}, entry, max_registers, optimise=optimise, virtual_registers=virtual_registers)
+    return compile_texts({file: text}, entry, max_registers, optimise=optimise, virtual_registers=virtual_registers,
+                         stack=stack)
 
 
 def compile_texts(texts: Mapping[str, str], entry: str | None = None, max_registers: int = GENERAL_REGISTERS, *,
-                  optimise: bool = True, virtual_registers: bool = False) -> Program:
+                  optimise: bool = True, virtual_registers: bool = False, stack: int = STACK_BYTES) -> Program:
     """Compile one entry of PTX texts, which are named in messages and in the program; `entry` may be omitted if there
     is only one.
 
-    With fewer `max_registers` per thread values go to local memory.
+    With fewer `max_registers` per thread values go to local memory. Recursive functions have `stack` bytes there.
     Without `optimise` every rewrite that docs/compiler.md lists is disabled: more instructions and registers, the same
     memory. With `virtual_registers` each register of the PTX has one of its own, as in a simulator without a register
     allocator. Raises `PtxError` for every error or unsupported construct in the text, except inside functions that the
@@ -39,7 +42,8 @@ def compile_texts(texts: Mapping[str, str], entry: str | None = None, max_regist
     """
     files = Texts(texts)
     try:
-        function = lower(link(files.modules(entry), entry), optimise=optimise)
+        function = lower(link(files.modules(entry), entry, stack), optimise=optimise)
+        add_frames(function)
         if optimise:
             convert_branches(function)
         allocation = allocate(function, max_registers, optimise=optimise, apart=virtual_registers)
@@ -74,10 +78,11 @@ def declared(texts: Mapping[str, str]) -> Declared:
 
 
 def compile_file(path: str | Path | Sequence[Path], entry: str | None = None, max_registers: int = GENERAL_REGISTERS, *,
-                 optimise: bool = True, virtual_registers: bool = False) -> Program:
+                 optimise: bool = True, virtual_registers: bool = False, stack: int = STACK_BYTES) -> Program:
     """`compile_texts` of one or several files. Raises `PtxError` also when a file cannot be read."""
     paths = [path] if isinstance(path, str | Path) else path
-    return compile_texts(read_all(paths), entry, max_registers, optimise=optimise, virtual_registers=virtual_registers)
+    return compile_texts(read_all(paths), entry, max_registers, optimise=optimise, virtual_registers=virtual_registers,
+                         stack=stack)
 
 
 def read_all(paths: Iterable[str | Path]) -> dict[str, str]:

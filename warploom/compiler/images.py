@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from warploom.arch.errors import PtxError
-from warploom.arch.memory_map import CONST_WINDOW, GLOBALS_BASE, WINDOW_BYTES
+from warploom.arch.memory_map import CONST_WINDOW, GLOBALS_BASE, LOCAL_BYTES, WINDOW_BYTES
 from warploom.arch.modifiers import Space
 from warploom.arch.program import ModuleVariable
 from warploom.compiler import module_reads
@@ -20,8 +20,8 @@ PRAGMA = '.pragma "warploom: .global variables from {:#x}";'
 
 WORD_BYTES = 4
 
-LIMITS = {"local": 1 << 19}
-"""Sizes of spaces that are smaller than their window: CUDA gives a thread 512 KiB of local memory."""
+LIMITS = {"local": LOCAL_BYTES}
+"""Sizes of spaces that are smaller than their window."""
 
 
 def lay_out(kernel: Kernel, module_variables: Iterable[Variable]) -> None:

@@ -1,7 +1,8 @@
 """One entry to a flat body: names made unique, device functions inlined.
 
 A call's parameters stay variables of space ``param`` here, which are copied before and after the function's body.
-`warploom.compiler.callparams` turns accesses and copies into moves.
+`warploom.compiler.callparams` turns accesses and copies into moves. Recursive functions are not inlined into each
+other: see `warploom.compiler.recursion`.
 """
 
 from dataclasses import dataclass, replace
@@ -12,7 +13,8 @@ from warploom.compiler import branch_tables, callparams, passing, pointer_calls,
 from warploom.compiler.callees import Callees
 from warploom.compiler.modules import Symbols
 from warploom.compiler.names import SINK, Names
-from warploom.compiler.passing import Actuals, Passing
+from warploom.compiler.passing import Actuals, Passed, Passing
+from warploom.compiler.recursion import STACK, Components, Regions, branch, returning
 from warploom.compiler.scopes import Meaning, Scope, parameter_symbol
 
 MAX_INSTRUCTIONS = 200_000
@@ -21,6 +23,10 @@ MAX_INSTRUCTIONS = 200_000
 MAX_DEPTH = 100
 """Nested blocks and inlined calls together."""
 
+FULL = "the stack is full at a call of '{}': give a thread more of it with --stack BYTES, stack=BYTES or "\
+       "cudaDeviceSetLimit"
+"""The message of a stop."""
+
 POINTER_BYTES = 8
 HEAP = ("malloc", "free")
 DEVICE_RUNTIME = ("cuda", "__cudaCDP2")
@@ -28,30 +34,38 @@ DEVICE_RUNTIME = ("cuda", "__cudaCDP2")
 
 
 class CallError(PtxError):
-    """A function that cannot be called: recursion, or one that is not there."""
+    """A function that cannot be called, as it is not there."""
 
 
 @dataclass(frozen=True)
 class _Frame:
-    """A function that is being flattened: the calls that lead to it, entry first, and the label that replaces its
-    `ret`; None in the entry, where `ret` ends the thread."""
+    """A function that is being flattened: the calls that lead to it, entry first; the label that replaces its `ret`,
+    None in the entry, where `ret` ends the thread; and the innermost recursive function among them."""
 
     calls: tuple[str, ...]
     end: str | None = None
+    activation: ptx.Activation | None = None
+
+    @property
+    def own(self) -> ptx.Activation | None:
+        """The function itself if it is recursive."""
+        return self.activation if self.activation and self.activation.function == self.calls[-1] else None
 
 
 class Inliner:
     """Flattens one entry of a module; `run` once.
 
-    After it, `body` is the flat body, `names` has the registers and variables that it refers to, and `stops` are the
-    messages of stops, with their numbers.
+    After it, `body` is the flat body, `names` has the registers and variables that it refers to, `stops` are the
+    messages of stops, with their numbers, and `regions` has the calls of recursive functions, those of `components`.
     """
 
-    def __init__(self, symbols: Symbols, text: str) -> None:
+    def __init__(self, symbols: Symbols, text: str, components: Components) -> None:
         self.names, self._symbols = Names(symbols, text), symbols
         self._error = self.names.error
         self._passing = Passing(self.names)
         self._callees = Callees(symbols, self.names, self._passing)
+        self._components = components
+        self.regions = Regions(self.names)
         self.body: list[ptx.Instruction | ptx.Label] = []
         self.stops: dict[str, int] = {}
         self.addresses = pointer_calls.addresses(symbols.functions.values())
@@ -59,7 +73,8 @@ class Inliner:
         self._removed = 0  # instructions of functions that cannot be called: they take time, too
 
     def run(self, entry: ptx.Function) -> None:
-        """Flatten `entry`. Raises `PtxError` (without a file) for undeclared names and calls that cannot be inlined."""
+        """Flatten `entry`. Raises `PtxError` (without a file) for undeclared names and calls that cannot be inlined,
+        and `Recursion` for a component that is not known."""
         scope = Scope(self._symbols.scopes[entry.name], variable_suffix=f"@{entry.name}")
         for parameter in entry.parameters:
             if parameter.space == "reg":
@@ -84,16 +99,18 @@ class Inliner:
                 case ptx.Registers():
                     scope.declare_registers(statement)
                 case ptx.Variable():
-                    self._variable(statement, scope)
+                    self._variable(statement, scope, frame)
                 case ptx.Block():
                     inner = self._scope(scope, f"{scope.variable_suffix}.{index}", scope.depth + 1)
                     self._block(statement, inner, frame)
 
-    def _variable(self, variable: ptx.Variable, scope: Scope) -> None:
+    def _variable(self, variable: ptx.Variable, scope: Scope, frame: _Frame) -> None:
         """Declare a variable, in whose initialiser each name has the meaning that it has here."""
         pointers = tuple((position, self._pointed(symbol, variable, scope), generic, part)
                          for position, symbol, generic, part in variable.pointers)
         scope.declare_variable(replace(variable, pointers=pointers))
+        if frame.own and variable.space in ("local", "param"):
+            frame.own.variables.append(replace(variable, name=scope.meanings[variable.name].name))
 
     def _pointed(self, symbol: ptx.Symbol, variable: ptx.Variable, scope: Scope) -> ptx.Symbol:
         """A symbol in the initialiser of `variable` with its unique name."""
@@ -202,8 +219,8 @@ class Inliner:
     def _cases(self, call: ptx.Instruction, functions: dict[int, ptx.Function], actuals: Actuals, scope: Scope,
                frame: _Frame) -> list[tuple[int, pointer_calls.Body]]:
         """The address and the inlined body of each function. One that cannot be called, as it leads to a function that
-        has not returned or is not there, becomes a stop: the pointer need not be it. An error if that holds for all."""
-        start, variables = len(self.body), dict(self.names.variables)
+        is not there, becomes a stop: the pointer need not be it. An error if that holds for all."""
+        start, variables, regions = len(self.body), dict(self.names.variables), self.regions.state
         starts, refused = [], []
         for function in functions.values():
             starts.append(len(self.body))
@@ -214,8 +231,9 @@ class Inliner:
                 self._removed += len(self.body) - starts[-1]
                 del self.body[starts[-1] :]
                 self.names.variables = dict(variables)
+                self.regions.reset(regions)
                 self.body.append(self._stop(error.message, replace(call, line=error.line)))
-            variables = dict(self.names.variables)
+            variables, regions = dict(self.names.variables), self.regions.state
         if functions and len(refused) == len(functions):
             raise refused[0]
         ranges = pairwise([*starts, len(self.body)])
@@ -225,7 +243,10 @@ class Inliner:
 
     def _stop(self, message: str, at: ptx.Instruction) -> ptx.Instruction:
         """A stop with a message."""
-        return pointer_calls.stop(self.stops.setdefault(message, len(self.stops) + 1), at)
+        return pointer_calls.stop(self._stop_number(message), at)
+
+    def _stop_number(self, message: str) -> int:
+        return self.stops.setdefault(message, len(self.stops) + 1)
 
     def _inline(
         self, function: ptx.Function, call: ptx.Instruction, actuals: Actuals, depth: int, frame: _Frame
@@ -241,24 +262,78 @@ class Inliner:
             raise self._error(self.names.undefined("function", name), call, name, CallError)
         if len(self.body) + self._removed > MAX_INSTRUCTIONS:
             raise self._error(f"inlining makes more than {MAX_INSTRUCTIONS} instructions", call, name)
-        if name in frame.calls:
-            chain = " -> ".join((*frame.calls[frame.calls.index(name) :], name))
-            raise self._error(f"recursion is not supported: {chain}", call, name, CallError)
-        scope = self._scope(self._symbols.scopes[name], f"@{name}", depth)
         self._passing.check(name, (function.returns, function.parameters), actuals, call)
+        if self._components.is_recursive(name, frame.calls):
+            self._recur(function, call, actuals, depth, frame)
+            return
+        scope = self._scope(self._symbols.scopes[name], f"@{name}", depth)
         returns = self._passing.declare(function.returns, actuals[0], scope, call)
         arguments = self._passing.declare(function.parameters, actuals[1], scope, call)
         end = f"{name}{scope.suffix}@end"  # no label of the function, which may have its name
         if call.guard:
             self.body.append(_unless(call.guard, end, call))
         self.body += [passing.argument(formal, actual, call) for formal, actual in arguments]
-        self._block(function.body, scope, _Frame((*frame.calls, name), end))
+        self._function(function.body, scope, _Frame((*frame.calls, name), end, frame.activation), call.line)
+        self._results(returns, call)
+
+    def _function(self, body: ptx.Block, scope: Scope, frame: _Frame, line: int) -> None:
+        """The body of a function, and the label where it ends."""
+        assert frame.end
+        self._block(body, scope, frame)
         last = self.body[-1] if self.body else None
-        if isinstance(last, ptx.Instruction) and last.operands == (ptx.Symbol(end),) and not last.guard:
+        if isinstance(last, ptx.Instruction) and last.operands == (ptx.Symbol(frame.end),) and not last.guard:
             self.body.pop()  # the usual single `ret` at the end
-        self.body.append(ptx.Label(end, call.line))
+        self.body.append(ptx.Label(frame.end, line))
+
+    def _results(self, returns: Passed, call: ptx.Instruction) -> None:
         taken = [(formal, actual) for formal, actual in returns if actual != ptx.Register(SINK)]
         self.body += [passing.result(formal, actual, call) for formal, actual in taken]
+
+    def _recur(self, function: ptx.Function, guarded: ptx.Instruction, actuals: Actuals, depth: int,
+               frame: _Frame) -> None:
+        """A call of a recursive function, whose code follows unless it already stands in the region of the call."""
+        unique = f"({function.name})@{next(self._numbers)}"
+        call = replace(guarded, guard=None)
+        if guarded.guard:
+            self.body.append(_unless(guarded.guard, f"{unique}@skipped", call))
+        caller = frame.activation
+        region = caller.region if caller and caller.function in self._components.of(function.name) else unique
+        known = self.regions.find(function.name, region)
+        callee = known or self.regions.add(function, region, unique, call)
+        passed = zip(callee.arguments, actuals[1], strict=True)
+        self.body += [passing.argument(formal, actual, call) for formal, actual in passed]
+        made = self.regions.call(unique, caller, callee, self._stop_number(FULL.format(function.name)), call.line)
+        self.body.append(ptx.Label(made.leaves, call.line))
+        if known:
+            self.body.append(branch(callee.start, call))
+        else:
+            self._activate(function, callee, call, depth, frame)
+            self.body += self.regions.returns(region, call) if made.enters else [branch(returning(region), call)]
+        self.body.append(ptx.Label(made.site, call.line))
+        self._results(list(zip(callee.returns, actuals[0], strict=True)), call)
+        if guarded.guard:
+            self.body.append(ptx.Label(f"{unique}@skipped", call.line))
+
+    def _activate(self, function: ptx.Function, activation: ptx.Activation, call: ptx.Instruction, depth: int,
+                  frame: _Frame) -> None:
+        """The code of a recursive function in a region."""
+        assert function.body
+        scope = self._scope(self._symbols.scopes[function.name], f"@{function.name}", depth)
+        returns, arguments = (
+            self._passing.declare(formals, [_operand(each) for each in passed], scope, call) for formals, passed in
+            ((function.returns, activation.returns), (function.parameters, activation.arguments)))
+        activation.variables += [formal for formal, _ in (*returns, *arguments) if formal.space == "param"]
+        self.names.registers[STACK] = "u32"
+        self.body.append(ptx.Label(activation.start, call.line))
+        self.body += [passing.argument(formal, passed, call) for formal, passed in arguments]
+        end = f"{function.name}{scope.suffix}@end"
+        self._function(function.body, scope, _Frame((*frame.calls, function.name), end, activation), call.line)
+        self.body += [passing.result(formal, passed, call) for formal, passed in returns]
+
+
+def _operand(passed: ptx.Variable) -> ptx.Operand:
+    """A parameter of a call as an operand."""
+    return ptx.Register(passed.name) if passed.space == "reg" else ptx.Symbol(passed.name)
 
 
 def _unless(guard: ptx.Register | ptx.Not, target: str, at: ptx.Instruction) -> ptx.Instruction:

@@ -5,7 +5,7 @@ A `Module` mirrors the text. `warploom.compiler.linker` turns one entry of it in
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from warploom.arch.memory_map import GLOBALS_BASE
 from warploom.arch.program import Files, ModuleVariable
@@ -229,6 +229,37 @@ class Module:
     before: int = 0
 
 
+@dataclass(eq=False)
+class Activation:
+    """A recursive function in the code of a `region`, where it stands once, behind the label `start`. Its variables in
+    memory are those of `variables` that the kernel has, in `size` bytes of its frame, at the offsets of `places`."""
+
+    function: str
+    region: str
+    start: str
+    arguments: tuple[Variable, ...]  # where each call leaves the arguments, and finds the results
+    returns: tuple[Variable, ...]
+    variables: list[Variable] = field(default_factory=list)  # by unique name
+    places: dict[str, int] = field(default_factory=dict)
+    size: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """A call of a recursive function. The labels are where it leaves the caller, and `site`, where it comes back; the
+    `number` of that place is on the stack meanwhile. `caller` is None outside of recursive functions. The call that
+    `enters` a region is followed by all of its code. `stop` is the number of the message for a full stack."""
+
+    leaves: str
+    site: str
+    number: int
+    caller: Activation | None
+    callee: Activation
+    enters: bool
+    stop: int
+    line: int
+
+
 @dataclass
 class Kernel:
     """One entry, flat: the input of lowering.
@@ -236,7 +267,7 @@ class Kernel:
     `registers` maps every register name to its PTX type (``pred``, ``b16``, ``u32``, ``f64``...). `parameters` have
     space ``param`` in order of declaration. `variables` holds the variables that the kernel may refer to, by unique
     name, in every other space; `base` maps a variable to its byte offset in its space (for `global` the full address).
-    `functions` has the addresses of functions.
+    `functions` has the addresses of functions. `calls` are those of recursive functions.
     `body` has only instructions and labels: no calls, no `ld.param` of anything but kernel parameters.
     """
 
@@ -260,6 +291,7 @@ class Kernel:
     stops: tuple[str, ...] = ()
     files: Files = ()
     grid_barrier: bool = False
+    calls: tuple[Call, ...] = ()
 
 
 TYPE_BYTES = {
