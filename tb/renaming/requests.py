@@ -1,6 +1,6 @@
 """Requests to an arbiter of banks with slow rows or two ports, which stay until they are granted."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
 from random import Random
 from typing import Any, NamedTuple, Protocol
@@ -79,9 +79,9 @@ class Requests:
         """What the model grants in this cycle."""
         return self.model.decide(self)
 
-    def random(self, rng: Random, bank: int, side: int, slow: float) -> Request:
-        """A request for a bank, which is slow with some probability."""
-        width = rng.randint(1, SUB_BANKS) if self.config.has_sides else SUB_BANKS
+    def random(self, rng: Random, bank: int, side: int, widths: Sequence[Sequence[int]], slow: float) -> Request:
+        """A request for a bank, which is slow with some probability; widths to choose from, for each side."""
+        width = rng.choice(widths[side]) if self.config.has_sides else SUB_BANKS
         return Request(bank, side, width, rng.random() < slow)
 
     def stimulus(self, rng: Random) -> Stimulus:

@@ -11,9 +11,10 @@ from warploom.arch.mechanisms.renaming import SLOW_ROWS as SLOW
 from warploom.golden_model.observation import shown_by
 from warploom.tb import pipes, runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
+from warploom.tb.coalescing.test_arbiter import some_widths
 from warploom.tb.renaming.requests import Cell, Granted, Model, Request, Requests, SingleModel
 
-CYCLES = 4000
+CYCLES = 12000
 
 TWO_PORTS = ("bank_ports=2",)
 
@@ -32,20 +33,20 @@ class ArbiterBench:
         self._expected: Granted = [], []
 
     def stimuli(self) -> Iterator[Stimulus]:
-        """Phases with another share of slow requests each, and with few or many requests."""
+        """Phases with another share of slow requests each, few or many requests, and other widths."""
         rng, config, requests = self._rng, self._config, self._requests
         active = [busy(rng, 0.5) for _ in config.pipes]
         for cycle in range(CYCLES):
-            if cycle % 50 == 0:
-                density, slow = rng.choice((0.03, 0.1, 0.4)), rng.choice((0, 0.3, 0.7, 1))
+            if cycle % 20 == 0:
+                density, slow, widths = rng.choice((0.03, 0.1, 0.4)), rng.choice((0, 0.3, 0.7, 1)), some_widths(rng)
                 slow *= config.tfet_rows > 0
             for writer, asks in enumerate(active):
                 if requests.writes[writer] is None and next(asks):
                     bank, side = rng.randrange(config.banks), rng.randrange(requests.sides)
-                    requests.writes[writer] = requests.random(rng, bank, side, slow)
+                    requests.writes[writer] = requests.random(rng, bank, side, widths, slow)
             for cell in requests.cells:
                 if cell not in requests.reads and rng.random() < density:
-                    requests.reads[cell] = requests.random(rng, cell[0], cell[1], slow)
+                    requests.reads[cell] = requests.random(rng, *cell[:2], widths, slow)
             self._expected = requests.decide()
             yield requests.stimulus(rng)
 
