@@ -146,7 +146,7 @@ class ControlProcessor:
             words[i.imm_slot] = word if word is not None else (yield from self._load(self._parameter(i)))
             self.counts["shared_loads"] += 1
         self._count(i)
-        guard = self.affine.resolved(Predicate(i.guard, i.guard_not))
+        guard = self._guard(i)
         if guard.is_constant and not guard.holds:
             self._next()
         elif i.op in (Op.BRA, Op.EXIT, Op.TRAP):
@@ -165,8 +165,12 @@ class ControlProcessor:
             if i.op is Op.VOTE:
                 yield from self._vote(i)
             elif i.op is not Op.NOP:
-                yield from self._data(i, words, guard)
+                yield from self._data(i, words)
             self._next()
+
+    def _guard(self, i: Instruction) -> Predicate:
+        """The guard of an instruction, as a constant as long as it is uniform."""
+        return self.affine.resolved(Predicate(i.guard, i.guard_not))
 
     def _count(self, i: Instruction) -> None:
         self.counts["instructions"] += 1
@@ -230,19 +234,20 @@ class ControlProcessor:
         yield
         holds &= members
         if i.vote is Vote.BALLOT:
-            yield from self._data(Instruction(op=Op.MOV, dst=i.dst, imm=holds, imm_slot=0), {}, TRUE)
+            yield from self._data(Instruction(op=Op.MOV, dst=i.dst, imm=holds, imm_slot=0), {})
         else:
             result = {Vote.ALL: holds == members, Vote.ANY: holds != 0, Vote.UNI: holds in (0, members)}[i.vote]
-            yield from self._data(Instruction(op=Op.PLOP3, pdst=i.pdst, lut=0xFF * result), {}, TRUE)
+            yield from self._data(Instruction(op=Op.PLOP3, pdst=i.pdst, lut=0xFF * result), {})
 
     # ------------------------------------------------------------ data
 
-    def _data(self, i: Instruction, words: dict[int, int], guard: Predicate) -> Steps[None]:
+    def _data(self, i: Instruction, words: dict[int, int]) -> Steps[None]:
         """Expansion, then the CP's affine unit or the lanes."""
         fragments, affine = self.fragments, self.affine
-        full = fragments.is_whole and guard.is_constant
+        full = fragments.is_whole and self._guard(i).is_constant
         if not full:
             yield from self._expand(i)
+        guard = self._guard(i)
         a, b, c = (affine.resolve(operand) for operand in self._operands(i, words))
         pred = affine.resolved(predicate_operand(i))
         known = yield from self._known(i, (a, b, c), pred)

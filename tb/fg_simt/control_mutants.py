@@ -20,7 +20,7 @@ from warploom.tb.fg_simt.test_control import BENCH
 from warploom.tb.l1.mutants import changed, in_part
 from warploom.tb.mutants import Mutant, Part
 
-KERNELS, VOTES, PROGRAM = (f"{BENCH}::{test}" for test in ("random_kernels", "votes", "program"))
+KERNELS, RARE, PROGRAM = (f"{BENCH}::{test}" for test in ("random_kernels", "rare_situations", "program"))
 AFFINE = ("affine=abm",)
 
 
@@ -151,8 +151,8 @@ MUTANTS = (
     _part(VoteResult, "counts lanes that do not vote", "_vote", _all_members),
     _control("reports a fault of memory before its own of the same cycle", _modest),
     _control("executes what was taken before a redirect", _keeping),
-    _part(VoteResult, "counts without the lanes that have just joined", "_vote", _lonely, bench=VOTES),
-    _part(Fragments, "lets lanes miss a vote", "_fragments", _missing, bench=VOTES),
+    _part(VoteResult, "counts without the lanes that have just joined", "_vote", _lonely, bench=RARE),
+    _part(Fragments, "lets lanes miss a vote", "_fragments", _missing, bench=RARE),
     _part(DecodedQueue, "sends a vote as it was decoded", "_decoded", _late),
     Mutant("ControlProcessor", KERNELS, "executes what has stray bits", _stray, part=KernelDecoder),
     _part(MicroBuilder, "adds a carry that is absent", "_builder", _no_carry),

@@ -23,8 +23,8 @@ CYCLES = 2500
 RANDOM, KERNELS = 90000, 360
 """Cycles, and kernels, of random code: so many that rare situations are seen several times, with any seed."""
 
-VOTES = 10
-"""Times that each kernel votes."""
+RUNS, LASTS = 10, 150
+"""Of the kernels of rare situations: how often each of them runs, and how many cycles it lasts, about."""
 
 
 @cocotb.test()
@@ -81,14 +81,26 @@ MISSED_VOTE = (
 """Three lanes are elsewhere: the last vote is a fault, but those without them or without `sync` are not."""
 
 
+EXPANDED_GUARD = (
+    Instruction(op=Op.S2R, dst=1, special=Special.LANEID),
+    *(Instruction(op=Op.ISETP, src=(RZ, RZ, RZ), pdst=number, cond=Cond.EQ) for number in (2, 3)),
+    Instruction(op=Op.ISETP, src=(1, RZ, RZ), imm=3, imm_slot=1, pdst=0, cond=Cond.LT),
+    Instruction(op=Op.BRA, guard=0, imm=7),
+    *(Instruction(op=Op.ISETP, guard=3, src=(RZ, RZ, RZ), pdst=number, cond=Cond.EQ) for number in (2, 3)),
+    Instruction(op=Op.EXIT),
+)
+"""Some lanes write a uniform predicate that is not their guard, then the one that is: each is expanded first."""
+
+
 @cocotb.test()
-async def votes(dut: cocotb.handle.SimHandleBase) -> None:
-    """The kernels with votes, many times."""
-    ports, checker, rng = Ports(dut), Checker(minimum=10 * VOTES), source()
-    codes = [[encode(i) for i in kernel] for kernel in (UNIFORM_VOTE, JOINED_VOTE, MISSED_VOTE)] * VOTES
+async def rare_situations(dut: cocotb.handle.SimHandleBase) -> None:
+    """The kernels above, many times."""
+    ports, checker, rng = Ports(dut), Checker(minimum=10 * RUNS), source()
+    kernels = (UNIFORM_VOTE, JOINED_VOTE, MISSED_VOTE, EXPANDED_GUARD)
+    codes = [[encode(i) for i in kernel] for kernel in kernels] * RUNS
     recorder = Recorder(launched(rng, codes), ports.config.affine, rng=rng)
     check = ControlCheck(ports, checker, recorder.observed)
-    await exercise(ports, check.stimuli(recorder.cycles(100 * VOTES)), check, checker, partial=True)
+    await exercise(ports, check.stimuli(recorder.cycles(len(codes) * LASTS)), check, checker, partial=True)
 
 
 @pytest.mark.rtl

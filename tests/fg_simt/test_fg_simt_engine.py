@@ -214,6 +214,26 @@ def test_lazy_expansion() -> None:
     assert not once(kernel(body), launch()).counts["expansions"]
 
 
+@pytest.mark.parametrize(("written", "guards"), [(1, {PT, 0, 1}), (2, {PT, 0})])
+def test_a_guard_that_is_expanded_is_read_by_the_lanes(written: int, guards: set[int]) -> None:
+    """P1 and P2 are uniform, and some lanes write one of them where P1 holds: it is a constant unless it is the one."""
+
+    def body(code: Assembler) -> None:
+        for predicate in (1, 2):
+            code.op(Op.ISETP, RZ, RZ, RZ, pdst=predicate, cond=Cond.EQ)
+        code.op(Op.ISETP, RZ, 0, Imm(7), pdst=0, cond=Cond.LT)
+        code.branch("behind", guard=0)
+        code.op(Op.ISETP, RZ, RZ, RZ, pdst=written, cond=Cond.EQ, guard=1)
+        code.label("behind")
+
+    engine, seen = Engine(IdealMemory(image([Started(kernel(body), launch())])), Affine.ABM), set()
+    while not engine.halted:
+        engine.clock()
+        seen |= {sent.guard.number for sent in engine.issue.queue}
+    assert seen == guards
+    assert engine.control.counts["expansions"] == 1
+
+
 def test_uniform_branches_are_resolved_by_the_control_processor() -> None:
     def body(code: Assembler) -> None:
         code.op(Op.MOV, 13, Imm(3))
