@@ -5,6 +5,7 @@ import math
 from pathlib import Path
 
 from warploom.arch.isa import GENERAL_REGISTERS
+from warploom.arch.memory_map import LOCAL_BYTES
 from warploom.evaluation.experiments import ALL
 
 
@@ -51,6 +52,13 @@ def registers(text: str) -> int:
     """A number of registers of a thread, as an option has it."""
     if not text.isdecimal() or not 1 <= int(text) <= GENERAL_REGISTERS:
         raise argparse.ArgumentTypeError(f"{text}: must be a whole number from 1 to {GENERAL_REGISTERS}")
+    return int(text)
+
+
+def stack(text: str) -> int:
+    """The bytes of a thread's stack, as an option has them."""
+    if not text.isdecimal() or not 1 <= int(text) <= LOCAL_BYTES:
+        raise argparse.ArgumentTypeError(f"{text}: must be a whole number of bytes from 1 to {LOCAL_BYTES}")
     return int(text)
 
 

@@ -11,7 +11,7 @@ from warploom import option_types as types
 from warploom.arch.config import DEFAULT_PRESET
 from warploom.arch.errors import SHOWN, one_line, shorten, shown
 from warploom.arch.isa import GENERAL_REGISTERS
-from warploom.arch.memory_map import HEAP_BASE
+from warploom.arch.memory_map import HEAP_BASE, STACK_BYTES
 from warploom.evaluation.experiments import ALL, EXPERIMENTS
 from warploom.tb import seeds
 
@@ -210,6 +210,8 @@ def _add_optimise(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--max-registers", type=types.registers, default=GENERAL_REGISTERS, metavar="N",
                       help="registers of a thread; other values go to local memory, as with -maxrregcount of nvcc "
                            f"(default: {GENERAL_REGISTERS})")
+    verb.add_argument("--stack", type=types.stack, default=STACK_BYTES, metavar="BYTES",
+                      help=f"stack of a thread, for recursive functions (default: {STACK_BYTES})")
 
 
 def _add_verilog(verbs: _Verbs) -> None:

@@ -68,7 +68,7 @@ def compiled(file: LaunchFile) -> Program:
     """The machine code of its kernel. Raises `PtxError`."""
     options = file.options
     return compile_file(file.ptx, file.entry, options.max_registers, optimise=options.optimise,
-                        virtual_registers=options.virtual_registers)
+                        virtual_registers=options.virtual_registers, stack=options.stack)
 
 
 def run(file: LaunchFile, config: SmConfig, *, sms: int = 1, record: bool = True) -> Executed:

@@ -101,6 +101,8 @@ def test_a_file_is_no_cache(tmp_path, monkeypatch, capsys):
     ("run bfs --blocks many", "--blocks: many: must be a whole number of at least 2"),
     ("run bfs --blocks 1", "--blocks: 1: must be a whole number of at least 2"),
     ("compile a.ptx --max-registers 0", "--max-registers: 0: must be a whole number from 1 to"),
+    ("compile a.ptx --stack 0", "--stack: 0: must be a whole number of bytes from 1 to 524288"),
+    ("run bfs --stack 1MB", "--stack: 1MB: must be a whole number of bytes from 1 to 524288"),
     ("sweep --random 0", "--random: 0: must be a positive number")])
 def test_a_number_that_an_option_does_not_take(arguments, message, capsys):
     with pytest.raises(SystemExit):

@@ -75,6 +75,7 @@ def test_launches_of_another_run_are_not_mixed_in(tmp_path: Path, capsys: pytest
 
 @pytest.mark.parametrize(("arguments", "message"), [
     ([*RUN, "--no-optimise"], "--no-optimise is for a single launch: write those of gaussian with --launches"),
+    ([*RUN, "--stack", "64"], "--stack is for a single launch"),
     ([*RUN, "--virtual-registers"], "--virtual-registers is for a single launch"),
     ([*RUN, "--heap-base", "0xc0000000"], "--heap-base is for a single launch"),
     (["run", "bfs", "--heap-base", "0xc000000"], "can't be at 0xc000000: must be at a multiple of 256, from"),

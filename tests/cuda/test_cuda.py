@@ -18,10 +18,10 @@ import pytest
 from warploom.arch.config import SmConfig
 from warploom.arch.errors import ConfigError, PtxError
 from warploom.arch.memory_map import CONST_WINDOW, GLOBALS_BASE
-from warploom.cuda.fatbin import CONTAINER, ENTRY, embedded
+from warploom.cuda.fatbin import CONTAINER, ENTRY, Ptx, embedded
 from warploom.cuda.library import library, needed
 from warploom.cuda.protocol import ANSWER, REQUEST, TEXTS, Code, Verb
-from warploom.cuda.session import REGION, Session
+from warploom.cuda.session import REGION, SHAPE, Session
 from warploom.documents import undescribed
 from warploom.host.gpu import Gpu
 
@@ -266,9 +266,9 @@ class Program:
         return mine
 
     @staticmethod
-    def ask(connection: socket.socket, verb: Verb, a: int = 0, data: bytes = b"") -> tuple[int, int]:
+    def ask(connection: socket.socket, verb: Verb, *given: int, data: bytes = b"") -> tuple[int, int]:
         """The error and the number of the answer."""
-        connection.sendall(REQUEST.pack(verb, a, 0, 0, len(data)) + data)
+        connection.sendall(REQUEST.pack(verb, *given, *[0] * (3 - len(given)), len(data)) + data)
         error, number, size = ANSWER.unpack(connection.recv(ANSWER.size, socket.MSG_WAITALL))
         connection.recv(size, socket.MSG_WAITALL)
         return error, number
@@ -310,22 +310,39 @@ def test_variables_of_several_modules(here: Program, capfd: pytest.CaptureFixtur
     """Each has an address of its own; constants can't."""
     connection, data = here.connection(), container((1, 75, 17, VARIABLES.encode()))
     modules = [here.ask(connection, Verb.LOAD, data=data)[1] for _ in range(2)]
-    places = [here.ask(connection, Verb.ADDRESS, module, b"held") for module in modules]
+    places = [here.ask(connection, Verb.ADDRESS, module, data=b"held") for module in modules]
     assert places == [(Code.SUCCESS, GLOBALS_BASE), (Code.SUCCESS, GLOBALS_BASE + REGION)]
     for (_, address), value in zip(places, (b"one", b"two"), strict=True):
-        assert here.ask(connection, Verb.WRITE, address, value) == (Code.SUCCESS, 0)
-    assert here.ask(connection, Verb.WRITE, GLOBALS_BASE + 12, b"beyond") == (Code.INVALID_VALUE, 0)
-    assert here.ask(connection, Verb.ADDRESS, 0, b"constant") == (Code.NOT_SUPPORTED, 0)
+        assert here.ask(connection, Verb.WRITE, address, data=value) == (Code.SUCCESS, 0)
+    assert here.ask(connection, Verb.WRITE, GLOBALS_BASE + 12, data=b"beyond") == (Code.INVALID_VALUE, 0)
+    assert here.ask(connection, Verb.ADDRESS, 0, data=b"constant") == (Code.NOT_SUPPORTED, 0)
     assert "link them (nvcc -rdc=true)" in capfd.readouterr().err
 
 
 def test_constants_of_a_module_that_is_loaded_later(here: Program) -> None:
     connection, data = here.connection(), container((1, 75, 17, VARIABLES.encode()))
     here.ask(connection, Verb.LOAD, data=data)
-    assert here.ask(connection, Verb.ADDRESS, 0, b"constant") == (Code.SUCCESS, CONST_WINDOW)
+    assert here.ask(connection, Verb.ADDRESS, 0, data=b"constant") == (Code.SUCCESS, CONST_WINDOW)
     here.ask(connection, Verb.LOAD, data=data)
     for _ in range(2):
-        assert here.ask(connection, Verb.ADDRESS, 1, b"held") == (Code.NOT_SUPPORTED, 0)
+        assert here.ask(connection, Verb.ADDRESS, 1, data=b"held") == (Code.NOT_SUPPORTED, 0)
+
+
+def test_a_program_asks_for_a_larger_stack(here: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a kernel that it has launched before, too. A smaller one than without asking it does not get."""
+    text = (HERE.parent / "ptx" / "recursion.ptx").read_text()
+    monkeypatch.setattr("warploom.cuda.session.embedded", lambda _: [Ptx(75, text)])
+    connection = here.connection()
+    assert here.ask(connection, Verb.LOAD) == here.ask(connection, Verb.KERNEL, data=b"deep") == (Code.SUCCESS, 0)
+    _, out = here.ask(connection, Verb.ALLOCATE, 256, 256)
+    _, counts = here.ask(connection, Verb.ALLOCATE, 128, 256)
+    assert here.ask(connection, Verb.WRITE, counts, data=(600).to_bytes(4, "little") * 32) == (Code.SUCCESS, 0)
+    launch = SHAPE.pack(1, 1, 1, 32, 1, 1, 0) + out.to_bytes(8, "little") + counts.to_bytes(8, "little")
+    limits = [here.ask(connection, Verb.LIMIT_STACK, size)[0] for size in (1 << 20, 1)]
+    assert limits == [Code.MEMORY_ALLOCATION, Code.SUCCESS]
+    assert here.ask(connection, Verb.LAUNCH, data=launch)[0] == Code.LAUNCH_FAILURE
+    assert here.ask(connection, Verb.LIMIT_STACK, 8192)[0] == Code.SUCCESS
+    assert here.ask(connection, Verb.LAUNCH, data=launch)[0] == Code.SUCCESS
 
 
 def test_launch_files_run_again(run: Callable[..., Ran], tmp_path: Path) -> None:

@@ -489,14 +489,25 @@ def test_modules_with_fewer_registers(gpu: Gpu) -> None:
             gpu.module(PTX, max_registers=wrong)  # type: ignore[arg-type]
 
 
+def test_modules_with_a_larger_stack(gpu: Gpu) -> None:
+    """It is for recursive functions."""
+    path = Path(__file__).parents[1] / "ptx" / "recursion.ptx"
+    out, counts = gpu.zeros(32, np.uint64), gpu.array(np.full(32, 6, np.uint32))
+    gpu.module(path, stack=52)["deep"][1, 32](out, counts)
+    with pytest.raises(ExecutionError, match="the stack is full at a call of '_Z4downj'"):
+        gpu.module(path, stack=51)["deep"][1, 32](out, counts)
+    with pytest.raises(LaunchError, match=r"stack=0\): must be a whole number from 1 to 524288"):
+        gpu.module(path, stack=0)
+
+
 def test_hardware_executes_the_module_with_fewer_registers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     given = []
     monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path))
     monkeypatch.setattr(lockstep, "lockstep", lambda _config, file, _seed, **_: given.append(file.options))
     gpu = Gpu("small", rtl=True)
     a = gpu.array(ONES)
-    gpu.module(PTX, max_registers=4)["vector_add"][1, 32](a, a, a, 32)
-    assert given == [Options(max_registers=4)]
+    gpu.module(PTX, max_registers=4, stack=64)["vector_add"][1, 32](a, a, a, 32)
+    assert given == [Options(max_registers=4, stack=64)]
 
 
 @pytest.mark.rtl

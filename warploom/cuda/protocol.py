@@ -15,7 +15,7 @@ SPACE = range(HEAP_BASE, HEAP_BASE + (1 << HEAP_BITS))
 """Addresses of the GPU's memory, by which the library distinguishes it from that of the host."""
 
 Verb = IntEnum("Verb", "LOAD KERNEL LAUNCH ALLOCATE FREE WRITE READ COPY FILL SET GET ADDRESS TIME DEVICE OCCUPANCY "
-               "UNUSED", start=0)
+               "UNUSED LIMIT_STACK", start=0)
 """What a request asks for: each is a method of `Session`."""
 
 

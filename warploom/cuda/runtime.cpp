@@ -78,7 +78,9 @@ API Error cudaDeviceGetLimit(Size* size, int which) {
 
 API Error cudaDeviceSetLimit(int which, Size size) {
     if (which < 0 || which >= static_cast<int>(std::size(limits))) return failed(UNSUPPORTED_LIMIT);
-    limits[which] = size;                // for the program to read: nothing has one here
+    if (!which)
+        if (const Error error = ask(Verb::LIMIT_STACK, size).error) return error;
+    limits[which] = size;                // the others are for the program to read: nothing has one here
     return SUCCESS;
 }
 

@@ -17,7 +17,7 @@ from warploom.arch.config import LANES
 from warploom.arch.errors import ExecutionError, GridTooLargeError, LaunchError, PtxError, WarploomError, warn
 from warploom.arch.gpu import GpuConfig, sms_of
 from warploom.arch.launch import MAX_BLOCK_THREADS, Launch
-from warploom.arch.memory_map import CONST_WINDOW, GLOBALS_BASE
+from warploom.arch.memory_map import CONST_WINDOW, GLOBALS_BASE, LOCAL_BYTES, STACK_BYTES
 from warploom.compiler.images import PRAGMA
 from warploom.compiler.prepare import prepared
 from warploom.cuda.fatbin import Ptx, embedded
@@ -99,6 +99,7 @@ class Session:
         self._constants: int | None = None  # the module of whose constants the program has addresses
         self._variables_end = GLOBALS_BASE  # of all modules
         self._used = 0  # bytes of the arrays
+        self._stack = STACK_BYTES
         self._nanoseconds = 0.0  # of all launches
         self._verbs: dict[int, Callable[[int, int, int, bytes], Answer]] = {
             verb: getattr(self, f"_{verb.name.lower()}") for verb in Verb}
@@ -155,7 +156,7 @@ class Session:
             paths = [self._folder / f"{number}{f'-{part}' * (len(found) > 1)}.ptx" for part in range(len(found))]
             for path, ptx in zip(paths, found, strict=True):
                 write_whole(path, self._placed(ptx.text).encode())
-            made = self._gpu.module(*paths)
+            made = self._gpu.module(*paths, stack=self._stack)
             if self._constants is not None:
                 self._check_constants(made)
             self._modules[number] = made
@@ -173,6 +174,15 @@ class Session:
         return len(self._kernels) - 1, _numbers(
             program.shared_bytes, program.registers, program.max_threads or MAX_BLOCK_THREADS,
             self._ptx[module][-1].architecture, *(parameter.size for parameter in program.parameters))
+
+    def _limit_stack(self, size: int, _b: int, _c: int, _data: bytes) -> Answer:
+        if size > LOCAL_BYTES:
+            raise Refused(Code.MEMORY_ALLOCATION)
+        self._stack = max(size, STACK_BYTES)
+        for module in self._modules.values():
+            module.stack = self._stack
+        self._kernels = [kernel.module[kernel.program.name] for kernel in self._kernels]
+        return 0, b""
 
     def _launch(self, kernel: int, cooperative: int, _c: int, data: bytes) -> Answer:
         found, at, arguments = self._kernels[kernel], SHAPE.size, []

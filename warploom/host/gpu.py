@@ -13,7 +13,7 @@ from warploom.arch.gpu import GpuConfig, sms_of
 from warploom.arch.isa import GENERAL_REGISTERS
 from warploom.arch.launch import DEFAULT_LIMIT, Launch
 from warploom.arch.layout import check_fits
-from warploom.arch.memory_map import HEAP_BASE, after
+from warploom.arch.memory_map import HEAP_BASE, LOCAL_BYTES, STACK_BYTES, after
 from warploom.arch.modifiers import Space
 from warploom.arch.program import Program
 from warploom.compiler.prepare import prepared
@@ -98,17 +98,17 @@ class Gpu:
         """An array of zeros in global memory. Raises `LaunchError`."""
         return self._memory.zeros(shape, dtype, name)
 
-    def module(self, *paths: str | Path, max_registers: int = GENERAL_REGISTERS) -> Module:
+    def module(self, *paths: str | Path, max_registers: int = GENERAL_REGISTERS, stack: int = STACK_BYTES) -> Module:
         """A PTX file, or several that are linked, whose kernels and variables have this GPU's memory, compiled for
-        threads of at most so many registers (CU_JIT_MAX_REGISTERS). Raises `PtxError`, and `LaunchError` for what is no
+        threads of at most so many registers (CU_JIT_MAX_REGISTERS), with a stack of so many bytes for recursive
+        functions (cudaLimitStackSize). Raises `PtxError`, and `LaunchError` for what is no
         path or no number."""
         if wrong := [path for path in paths or (None,) if not isinstance(path, str | Path)]:
             raise LaunchError(f"module({shown(wrong[0])}): must be the path of a PTX file")
-        if (not isinstance(max_registers, int) or isinstance(max_registers, bool)
-                or not 1 <= max_registers <= GENERAL_REGISTERS):
-            raise LaunchError(f"module(max_registers={shown(max_registers)}): must be a whole number from 1 to "
-                              f"{GENERAL_REGISTERS}")
-        return Module(self.launch, [Path(path) for path in paths], max_registers)
+        for name, given, most in (("max_registers", max_registers, GENERAL_REGISTERS), ("stack", stack, LOCAL_BYTES)):
+            if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= most:
+                raise LaunchError(f"module({name}={shown(given)}): must be a whole number from 1 to {most}")
+        return Module(self.launch, [Path(path) for path in paths], max_registers, stack)
 
     @property
     def statistics(self) -> Statistics:

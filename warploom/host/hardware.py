@@ -37,7 +37,7 @@ class Hardware:
 
         with store.run_folder(f"launch-{entry}") as folder:
             file = load(save(folder / "launch", module.texts.values(), entry, launch))
-            file = file.changed(Options(max_registers=module.max_registers))
+            file = file.changed(Options(max_registers=module.max_registers, stack=module.stack))
             try:
                 return lockstep(self.config, file, self.seed, cycles=cycles, replay=self.replay)
             except BenchError as error:  # the simulator itself

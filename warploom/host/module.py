@@ -12,7 +12,7 @@ import numpy as np
 from warploom.arch.errors import LaunchError, listed, nearest, shown
 from warploom.arch.isa import GENERAL_REGISTERS
 from warploom.arch.launch import Buffer, Locality
-from warploom.arch.memory_map import CONST_WINDOW
+from warploom.arch.memory_map import CONST_WINDOW, STACK_BYTES
 from warploom.arch.program import Program
 from warploom.compiler import images, pointer_calls
 from warploom.compiler.compile import compile_texts, declared, read_all
@@ -31,11 +31,13 @@ class Module:
     to launch.
 
     `entries` are the names of the kernels. The `.global` variables have the addresses from `start` to `end`. Threads
-    have at most `max_registers` registers, and other values are in local memory. Raises `PtxError`.
+    have at most `max_registers` registers, and other values are in local memory, as is a stack of `stack` bytes for
+    recursive functions. Raises `PtxError`.
     """
 
-    def __init__(self, launch: Launcher, paths: Sequence[Path], max_registers: int = GENERAL_REGISTERS) -> None:
-        self.launch, self.texts, self.max_registers = launch, read_all(paths), max_registers
+    def __init__(self, launch: Launcher, paths: Sequence[Path], max_registers: int = GENERAL_REGISTERS,
+                 stack: int = STACK_BYTES) -> None:
+        self.launch, self.texts, self.max_registers, self.stack = launch, read_all(paths), max_registers, stack
         self.name = ", ".join(self.texts)
         found = declared(self.texts)
         self.start, self.end, self._addresses = found.start, found.end, found.addresses
@@ -51,7 +53,7 @@ class Module:
         if entry not in self.entries:
             raise LaunchError(f"{self.name}: no kernel {shown(entry)}; it has {listed(self.entries) or 'none'}"
                               f"{nearest(str(entry), self.entries)}")
-        return Kernel(self, _compiled(tuple(self.texts.items()), entry, self.max_registers))
+        return Kernel(self, _compiled(tuple(self.texts.items()), entry, self.max_registers, self.stack))
 
     def set(self, name: str, value: np.ndarray | np.generic) -> None:
         """Set a `.global` or `.const` variable from its first byte on (cudaMemcpyToSymbol). Raises `LaunchError`."""
@@ -134,6 +136,6 @@ class Configured:
 
 
 @lru_cache(maxsize=256)
-def _compiled(texts: tuple[tuple[str, str], ...], entry: str, max_registers: int) -> Program:
+def _compiled(texts: tuple[tuple[str, str], ...], entry: str, max_registers: int, stack: int) -> Program:
     """A compiled kernel: once for all GPUs of this process."""
-    return compile_texts(dict(texts), entry, max_registers)
+    return compile_texts(dict(texts), entry, max_registers, stack=stack)

@@ -10,6 +10,7 @@ import numpy as np
 from warploom.arch.errors import LaunchError, shown
 from warploom.arch.isa import GENERAL_REGISTERS
 from warploom.arch.launch import DEFAULT_LIMIT, MAX_BLOCK_THREADS, MAX_GRID, Buffer, Launch, Locality, Scalar
+from warploom.arch.memory_map import STACK_BYTES
 from warploom.arch.names import RULE, names_a_file
 from warploom.kernels.arrays import SCALAR_TYPES, Arrays
 from warploom.kernels.expectation import Expectation
@@ -26,6 +27,7 @@ class Options:
     virtual_registers: bool = False
     max_registers: int = GENERAL_REGISTERS
     heap_base: int | None = None
+    stack: int = STACK_BYTES
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from warploom.verbs import Body
 def main(options: argparse.Namespace) -> Body:
     """Compile one kernel and list it."""
     program = compile_file(options.files, options.entry, options.max_registers, optimise=options.optimise,
-                           virtual_registers=options.virtual_registers)
+                           virtual_registers=options.virtual_registers, stack=options.stack)
     hints: Body = {}
     if options.window is not None:
         hints = _hints(program, options.window)

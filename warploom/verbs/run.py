@@ -48,7 +48,8 @@ def run_launch(options: argparse.Namespace) -> Body:
     if options.waves:
         check_waves(options.waves, rtl=options.rtl)
     file = find(options.kernel, options.size).changed(
-        Options(options.optimise, options.virtual_registers, options.max_registers, options.heap_base))
+        Options(options.optimise, options.virtual_registers, options.max_registers, options.heap_base,
+                options.stack))
     targets.check_launch(options, file.files, file.outputs if options.out else ())
     try:
         with report.working("executing"):

@@ -6,6 +6,7 @@ import dataclasses
 from warploom import report
 from warploom.arch.errors import ConfigError, ExecutionError, warn
 from warploom.arch.isa import GENERAL_REGISTERS
+from warploom.arch.memory_map import STACK_BYTES
 from warploom.host.gpu import Gpu
 from warploom.programs.library import Inputs, Outputs, Program, program
 from warploom.running import save
@@ -18,7 +19,7 @@ def main(options: argparse.Namespace) -> Body:
     """Run the program, compare what it returns, and write its outputs."""
     alone = {"--waves": options.waves, "--no-optimise": not options.optimise,
              "--virtual-registers": options.virtual_registers, "--heap-base": options.heap_base is not None,
-             "--max-registers": options.max_registers != GENERAL_REGISTERS}
+             "--max-registers": options.max_registers != GENERAL_REGISTERS, "--stack": options.stack != STACK_BYTES}
     if option := next((option for option, given in alone.items() if given), None):
         raise ConfigError(f"{option} is for a single launch: write those of {options.kernel} with --launches DIR, and "
                           "run one of these launch files")
