@@ -99,6 +99,15 @@ def test_timing(given, expected):
     assert launched.statistics.cycles
 
 
+@pytest.mark.rtl
+def test_hardware(given, expected):
+    """What a call saves has been written: other registers hold anything in hardware, and memory then does, too."""
+    gpu = Gpu("small", rtl=True, replay=True)
+    out = gpu.zeros(32, np.uint64)
+    gpu.module(FILES[0])["expression"][1, 32](out, gpu.array(given[:32]))
+    np.testing.assert_array_equal(out.numpy(), expected["expression"][:32])
+
+
 # ---------------------------------------------------------------- the stack
 
 

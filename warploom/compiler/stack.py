@@ -117,9 +117,14 @@ def _saved(function: Function) -> dict[Call, list[VirtualRegister]]:
 
 def _in_place(body: list[Node | Label], calls: Iterable[Call], unknown: VirtualRegister) -> Iterator[Node | Label]:
     """The body in which each call goes on where it returns to, without the returns of functions: all that is live
-    there is needed by the caller itself. But functions can still be reached. `unknown` is a predicate."""
+    there is needed by the caller itself. Functions are reached from where their region is entered. `unknown` is a
+    predicate. A stop ends the kernel, so that nothing is live behind it."""
     inner = {call.leaves: call.site for call in calls if not call.enters}
     returns = {returning(call.callee.region): call.site for call in calls if call.enters}
+    enters = {call.leaves: call.callee.region for call in calls if call.enters}
+    starts: dict[str, dict[str, None]] = {region: {} for region in enters.values()}
+    for call in calls:
+        starts[call.callee.region][call.callee.start] = None
     until = ""
     for item in body:
         name = item.name if isinstance(item, Label) else ""
@@ -128,7 +133,11 @@ def _in_place(body: list[Node | Label], calls: Iterable[Call], unknown: VirtualR
         until = returns.get(name, "")
         yield item
         if name in inner:
-            yield Node(Op.BRA, guard=unknown, target=inner[name])
+            yield Node(Op.BRA, target=inner[name])
+        for start in starts[enters[name]] if name in enters else ():
+            yield Node(Op.BRA, guard=unknown, target=start)
+        if isinstance(item, Node) and item.op is Op.TRAP and item.guard is None:
+            yield Node(Op.EXIT)
 
 
 def _written(function: Function) -> dict[str, list[VirtualRegister]]:
