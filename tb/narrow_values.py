@@ -1,11 +1,11 @@
-"""Random words, lane masks and encodings for the benches of the coalescing register file."""
+"""Random words, lane masks, encodings and widths for the benches of the coalescing register file."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from warploom.arch.config import LANES, SUB_BANKS
-from warploom.arch.interfaces import WARP_BITS
+from warploom.arch.interfaces import SIDES, WARP_BITS
 from warploom.golden_model.register_file.width import Encoding
 from warploom.golden_model.words import ALL_LANES, broadcast, spread
 
@@ -28,6 +28,14 @@ def narrow_word(rng: random.Random, lanes: int) -> int:
 def encoding(rng: random.Random) -> Encoding:
     """Any encoding."""
     return Encoding(rng.randint(1, 4), rng.getrandbits(1), bool(rng.getrandbits(1)))
+
+
+def some_widths(rng: random.Random) -> Sequence[Sequence[int]]:
+    """Widths to choose from, for each side: narrow to wide, or so that any two of both sides overlap in one and the
+    same sub-bank."""
+    right = rng.randint(1, SUB_BANKS)
+    alike = [(range(1, 1 + most),) * len(SIDES) for most in (1, 2, SUB_BANKS)]
+    return rng.choice((*alike, ((right,), (SUB_BANKS + 1 - right,))))
 
 
 def encoding_of(fields: Mapping[str, Any]) -> Encoding:

@@ -16,6 +16,7 @@ from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, b
 from warploom.tb.coalescing import test_arbiter as coalescing
 from warploom.tb.coalescing.test_arbiter import LEFT, RIGHT, Matrix
 from warploom.tb.codec import join
+from warploom.tb.narrow_values import some_widths
 from warploom.tb.test_arbiter import ArbiterCheck, points
 
 CYCLES = 3000
@@ -67,7 +68,7 @@ def masked_stimuli(matrix: Matrix) -> Iterator[Stimulus]:
     activity = [busy(rng, 0.5) for _ in matrix.writers]
     for _ in range(CYCLES // 2):
         right = rng.randrange(1, SUB_BANKS)
-        widths = rng.choice((coalescing.some_widths(rng), ((right,), (SUB_BANKS - right,))))
+        widths = rng.choice((some_widths(rng), ((right,), (SUB_BANKS - right,))))
         wanted = targets(rng, matrix.banks, matrix.collectors)
         reads = [Read(bank, side := rng.choice((RIGHT, LEFT)), collector, rng.choice(widths[side]))
                  for collector, bank in enumerate(wanted) if bank is not None]

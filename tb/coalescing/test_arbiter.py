@@ -18,6 +18,7 @@ from warploom.tb import pipes, runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
 from warploom.tb.coalescing.pairs import Pairs
 from warploom.tb.codec import join
+from warploom.tb.narrow_values import some_widths
 from warploom.tb.test_arbiter import WaitingWrites
 
 CYCLES = 4000
@@ -101,14 +102,6 @@ def stimuli(matrix: Matrix) -> Iterator[Stimulus]:
         for _ in range(rng.randint(1, 8)):
             writes = [random_write(rng, matrix, widths) if next(active) else None for active in activity]
             yield matrix.stimulus(writes, reads, rng.getrandbits(SUB_BANKS))
-
-
-def some_widths(rng: Random) -> Sequence[Sequence[int]]:
-    """Widths to choose from, for each side: narrow to wide, or so that any two of both sides overlap in one and the
-    same sub-bank."""
-    right = rng.randint(1, SUB_BANKS)
-    alike = [(range(1, 1 + most),) * len(SIDES) for most in (1, 2, SUB_BANKS)]
-    return rng.choice((*alike, ((right,), (SUB_BANKS + 1 - right,))))
 
 
 def random_write(rng: Random, matrix: Matrix, widths: Sequence[Sequence[int]]) -> Write:

@@ -16,8 +16,8 @@ from warploom.golden_model.byte_order import sub_bank_mask
 from warploom.golden_model.coalescing.arbiter import CoalescingArbiter, Read, Write, side_in_turn
 from warploom.tb import pipes, runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
-from warploom.tb.coalescing.test_arbiter import some_widths
 from warploom.tb.codec import join
+from warploom.tb.narrow_values import some_widths
 from warploom.tb.operands.test_collector import mask_of
 
 CYCLES = 4000

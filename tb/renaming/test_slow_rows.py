@@ -11,7 +11,7 @@ from warploom.arch.mechanisms.renaming import SLOW_ROWS as SLOW
 from warploom.golden_model.observation import shown_by
 from warploom.tb import pipes, runner
 from warploom.tb.bench import Checker, Coverage, Observation, Ports, Stimulus, busy, exercise, source
-from warploom.tb.coalescing.test_arbiter import some_widths
+from warploom.tb.narrow_values import some_widths
 from warploom.tb.renaming.requests import Cell, Granted, Model, Request, Requests, SingleModel
 
 CYCLES = 12000
