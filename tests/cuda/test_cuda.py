@@ -315,6 +315,7 @@ def test_variables_of_several_modules(here: Program, capfd: pytest.CaptureFixtur
     for (_, address), value in zip(places, (b"one", b"two"), strict=True):
         assert here.ask(connection, Verb.WRITE, address, data=value) == (Code.SUCCESS, 0)
     assert here.ask(connection, Verb.WRITE, GLOBALS_BASE + 12, data=b"beyond") == (Code.INVALID_VALUE, 0)
+    assert here.ask(connection, Verb.FILL, GLOBALS_BASE, 0, (1 << 64) - 1) == (Code.INVALID_VALUE, 0)
     assert here.ask(connection, Verb.ADDRESS, 0, data=b"constant") == (Code.NOT_SUPPORTED, 0)
     assert "link them (nvcc -rdc=true)" in capfd.readouterr().err
 

@@ -296,7 +296,9 @@ class Session:
         return self._write(to, 0, 0, self._read(source, size, 0, b"")[1])
 
     def _fill(self, address: int, value: int, size: int, _data: bytes) -> Answer:
-        return self._write(address, 0, 0, bytes([value]) * size)
+        place, offset = self._place(address, size)
+        place.write(offset, bytes([value]) * size)
+        return 0, b""
 
     # The device
 
