@@ -8,7 +8,7 @@ from warploom.arch.errors import PtxError
 from warploom.arch.isa import GENERAL_REGISTERS
 from warploom.arch.memory_map import STACK_BYTES
 from warploom.arch.program import Program
-from warploom.compiler import images, ptx
+from warploom.compiler import images, pointer_calls, ptx
 from warploom.compiler.allocate import allocate
 from warploom.compiler.emit import emit
 from warploom.compiler.if_conversion import convert_branches
@@ -55,12 +55,13 @@ def compile_texts(texts: Mapping[str, str], entry: str | None = None, max_regist
 
 @dataclass(frozen=True)
 class Declared:
-    """The functions and variables of PTX texts by name, and the address of each variable in its space. Those in
-    `.global` are from `start` to `end`."""
+    """The functions and variables of PTX texts by name, and the address of each variable in its space, and its initial
+    bytes. Those in `.global` are from `start` to `end`."""
 
     functions: dict[str, ptx.Function]
     variables: dict[str, ptx.Variable]
     addresses: dict[str, int]
+    initial: dict[str, bytes]
     start: int
     end: int
 
@@ -72,7 +73,10 @@ def declared(texts: Mapping[str, str]) -> Declared:
     try:
         symbols = merge(files.modules(""))
         addresses, end = images.addresses(symbols.variables.values(), start)
-        return Declared(symbols.functions, symbols.variables, addresses, start, end)
+        functions = pointer_calls.addresses(symbols.functions.values())
+        initial = {name: images.initialised(symbols.variables[name], functions, symbols.variables, addresses)
+                   for name in addresses}
+        return Declared(symbols.functions, symbols.variables, addresses, initial, start, end)
     except PtxError as error:
         raise files.placed(error) from None
 

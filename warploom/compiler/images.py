@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from warploom.arch.errors import PtxError
 from warploom.arch.memory_map import CONST_WINDOW, GLOBALS_BASE, LOCAL_BYTES, WINDOW_BYTES
@@ -100,30 +99,28 @@ def _image(kernel: Kernel, variables: dict[str, Variable], start: int, end: int)
     if end - start > MAX_IMAGE_BYTES:
         raise PtxError(f"the module's variables take {end - start} bytes, and {MAX_IMAGE_BYTES} is the limit")
     image = bytearray(end - start)
-    for name, given in variables.items():
-        offset, variable = kernel.base[name] - start, with_functions(given, kernel.functions)
-        image[offset : offset + len(variable.initial)] = variable.initial
-        for position, symbol, generic, part in variable.pointers:
-            target = kernel.variables.get(symbol.name)
-            if not target or target.space not in MODULE_SPACES:
-                message = f"the initialiser of '{variable.name}' refers to '{symbol.name}', which is not defined here"
-                raise PtxError(message, line=variable.line)
-            window = CONST_WINDOW if generic and target.space == "const" else 0
-            _point(image, offset + position, part, window + kernel.base[symbol.name] + symbol.offset)
+    for name, variable in variables.items():
+        offset = kernel.base[name] - start
+        initial = initialised(variable, kernel.functions, kernel.variables, kernel.base)
+        image[offset : offset + len(initial)] = initial
     return bytes(image)
 
 
-def with_functions(variable: Variable, functions: Mapping[str, int]) -> Variable:
-    """A variable whose initialiser has the addresses of functions."""
+def initialised(variable: Variable, functions: Mapping[str, int], variables: Mapping[str, Variable],
+                base: Mapping[str, int]) -> bytes:
+    """The initial bytes of a variable, with the addresses of functions and of variables, which are at `base` in their
+    spaces. Raises `PtxError` (without a file) for an address of anything else."""
     image = bytearray(variable.initial)
-    for position, symbol, _, part in variable.pointers:
+    for position, symbol, generic, part in variable.pointers:
         if symbol.name in functions:
-            _point(image, position, part, functions[symbol.name])
-    pointers = tuple(pointer for pointer in variable.pointers if pointer[1].name not in functions)
-    return replace(variable, initial=bytes(image), pointers=pointers)
-
-
-def _point(image: bytearray, at: int, part: range, address: int) -> None:
-    """Fill in an address, or one byte of it."""
-    whole = (address % (1 << 64)).to_bytes(POINTER_BYTES, "little")
-    image[at : at + len(part)] = whole[part.start : part.stop]
+            address = functions[symbol.name]
+        else:
+            target = variables.get(symbol.name)
+            if not target or target.space not in MODULE_SPACES or symbol.name not in base:
+                message = f"the initialiser of '{variable.name}' refers to '{symbol.name}', which is not defined here"
+                raise PtxError(message, line=variable.line)
+            window = CONST_WINDOW if generic and target.space == "const" else 0
+            address = window + base[symbol.name] + symbol.offset
+        whole = (address % (1 << 64)).to_bytes(POINTER_BYTES, "little")
+        image[position : position + len(part)] = whole[part.start : part.stop]
+    return bytes(image)

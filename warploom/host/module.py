@@ -14,7 +14,6 @@ from warploom.arch.isa import GENERAL_REGISTERS
 from warploom.arch.launch import Buffer, Locality
 from warploom.arch.memory_map import CONST_WINDOW, STACK_BYTES
 from warploom.arch.program import Program
-from warploom.compiler import images, pointer_calls
 from warploom.compiler.compile import compile_texts, declared, read_all
 from warploom.compiler.ptx import Variable
 from warploom.host.arguments import Value
@@ -40,12 +39,9 @@ class Module:
         self.launch, self.texts, self.max_registers, self.stack = launch, read_all(paths), max_registers, stack
         self.name = ", ".join(self.texts)
         found = declared(self.texts)
-        self.start, self.end, self._addresses = found.start, found.end, found.addresses
+        self.start, self.end, self._addresses, self._initial = found.start, found.end, found.addresses, found.initial
         self.entries = tuple(name for name, function in found.functions.items() if function.is_entry)
-        functions = pointer_calls.addresses(found.functions.values())
-        self._declared = {name: images.with_functions(variable, functions)
-                          for name, variable in found.variables.items()
-                          if variable.space in ("global", "const") and variable.is_defined}
+        self._declared = {name: variable for name, variable in found.variables.items() if name in found.addresses}
         self._contents: dict[str, bytes] = {}
 
     def __getitem__(self, entry: str) -> Kernel:
@@ -67,10 +63,7 @@ class Module:
         """A copy of a `.global` or `.const` variable as a vector (cudaMemcpyFromSymbol). Raises `LaunchError`."""
         variable = self._variable(name)
         data = self._contents.get(name, b"")
-        if variable.pointers and len(data) < variable.size:
-            when = "only kernels read" if variable.space == "const" else "it gets with the first launch"
-            raise LaunchError(f"{self.name}: {name} holds addresses, which {when}")
-        data += variable.initial.ljust(variable.size, b"\0")[len(data):]
+        data += self._initial[name].ljust(variable.size, b"\0")[len(data):]
         try:
             return np.frombuffer(data, dtype).copy()
         except (TypeError, ValueError) as error:
