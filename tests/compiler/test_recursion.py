@@ -10,6 +10,7 @@ from warploom import Gpu
 from warploom.arch.errors import ExecutionError, PtxError
 from warploom.arch.isa import Op
 from warploom.arch.launch import Buffer, Launch
+from warploom.arch.memory_map import LOCAL_BYTES
 from warploom.compiler.compile import compile_file, compile_ptx
 from warploom.golden_model.functional.executor import execute
 
@@ -134,8 +135,11 @@ def test_a_full_stack():
 def test_a_stack_that_is_too_small_for_the_first_call():
     with pytest.raises(ExecutionError, match="the stack is full at a call of '_Z4sortPji'"):
         executed(compile_file(FILES[0], "quicksort", stack=64), np.zeros(32, np.uint32))
-    with pytest.raises(PtxError, match=r"'\(stack\)' does not fit .local memory of 524288 bytes"):
-        compile_file(FILES[0], "quicksort", stack=1 << 20)
+
+
+def test_the_largest_stack():
+    """It has what the kernel's array leaves of local memory."""
+    assert compile_file(FILES[0], "quicksort", stack=LOCAL_BYTES).local_bytes == LOCAL_BYTES
 
 
 def test_a_kernel_without_recursion_has_no_stack():

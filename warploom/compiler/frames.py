@@ -8,12 +8,14 @@ memory, then parameters that are not in registers. Behind them is what `warploom
 from collections.abc import Iterator
 from dataclasses import replace
 
+from warploom.arch.memory_map import LOCAL_BYTES
 from warploom.compiler import ptx
 from warploom.compiler.recursion import NUMBER_BYTES, STACK
 
 
 def lay_out(kernel: ptx.Kernel, stack: int) -> None:
-    """Add the stack, if the kernel has recursive functions, and put their variables into their frames."""
+    """Add the stack, if the kernel has recursive functions, and put their variables into their frames. It has `stack`
+    bytes, or what other variables leave of local memory."""
     if not kernel.calls:
         return
     activations = dict.fromkeys(call.callee for call in kernel.calls)
@@ -28,7 +30,15 @@ def lay_out(kernel: ptx.Kernel, stack: int) -> None:
     kernel.body = [made for item in kernel.body for made in _placed(item, places, kernel)]
     for name in places:
         del kernel.variables[name]
-    kernel.variables[STACK] = ptx.Variable("local", "b8", STACK, kernel.line, alignment, (stack,))
+    size = max(1, min(stack, LOCAL_BYTES - _local_bytes(kernel, alignment)))
+    kernel.variables[STACK] = ptx.Variable("local", "b8", STACK, kernel.line, alignment, (size,))
+
+
+def _local_bytes(kernel: ptx.Kernel, alignment: int) -> int:
+    """Bytes that the kernel's local variables take at most, in front of one of this alignment."""
+    local = [variable for variable in kernel.variables.values() if variable.space == "local"]
+    unit = max([alignment, *(variable.alignment for variable in local)])
+    return sum(-(-variable.size // unit) * unit for variable in local)
 
 
 def _placed(item: ptx.Instruction | ptx.Label, places: dict[str, int],

@@ -101,8 +101,7 @@ class Gpu:
     def module(self, *paths: str | Path, max_registers: int = GENERAL_REGISTERS, stack: int = STACK_BYTES) -> Module:
         """A PTX file, or several that are linked, whose kernels and variables have this GPU's memory, compiled for
         threads of at most so many registers (CU_JIT_MAX_REGISTERS), with a stack of so many bytes for recursive
-        functions (cudaLimitStackSize). Raises `PtxError`, and `LaunchError` for what is no
-        path or no number."""
+        functions (cudaLimitStackSize). Raises `PtxError`, and `LaunchError` for what is no path or no number."""
         if wrong := [path for path in paths or (None,) if not isinstance(path, str | Path)]:
             raise LaunchError(f"module({shown(wrong[0])}): must be the path of a PTX file")
         for name, given, most in (("max_registers", max_registers, GENERAL_REGISTERS), ("stack", stack, LOCAL_BYTES)):
