@@ -227,6 +227,16 @@ def test_the_address_of_a_parameter():
     check(text + KERNEL.format(body), each(lambda lane: f(lane & 15, (5, 6, 7, 8)) ^ f(3, (9, 4, 1, lane))))
 
 
+@pytest.mark.parametrize("use", ["mad.wide.u32 v, a, 0, l;", "st.local.v2.u64 [m], {m, l}; ld.local.u64 v, [m+8];"])
+def test_an_address_of_a_local_variable_in_any_operand(use):
+    text = f""".func (.param .b32 r) f(.param .b32 x) {{ .reg .pred p; .reg .b32 a, b; .reg .b64 v; .local .b32 l;
+        .local .align 16 .b8 m[16]; ld.param.b32 a, [x]; st.local.b32 [l], a; {use} setp.eq.u32 p, a, 0;
+        mov.u32 b, 0; sub.u32 a, a, 1; @!p call (b), f, (a); ld.local.b32 a, [v]; add.u32 b, b, a;
+        st.param.b32 [r], b; ret; }}
+    """
+    check(text + KERNEL.format("call (%r1), f, (%r0);"), LANES * (LANES + 1) // 2)
+
+
 SUM = """.func (.param .b32 r) sum(.param .b32 x) { .reg .pred p; .reg .b32 a, b; .local .b32 l;
     ld.param.b32 a, [x]; st.local.b32 [l], a; setp.eq.u32 p, a, 0; sub.u32 b, a, 1; @!p call (a), sum, (b);
     ld.local.b32 b, [l]; add.u32 a, a, b; st.param.b32 [r], a; ret; }

@@ -21,7 +21,7 @@ from warploom.compiler.ir import (
     VirtualRegister,
 )
 from warploom.compiler.literals import immediate_words
-from warploom.compiler.symbols import GRID_BARRIER_WORDS, SPECIALS, address_of, as_written
+from warploom.compiler.symbols import GRID_BARRIER_WORDS, SPECIALS, address_of, as_written, frame_of
 from warploom.compiler.truth import AND, A, B, C
 
 Words = tuple[Operand, ...]
@@ -192,6 +192,10 @@ class Emitter:
         if value is None:
             self.fail(f"{as_written(symbol.name)} is neither a variable of this kernel nor a special register that is "
                       "supported")
+        frame = frame_of(self.function, symbol)
+        if frame is not None:
+            low = self.op(Op.IADD, frame, constant(value))
+            return (low, None) if bits == 64 else (self._narrow(low, bits),)
         return (constant(value), constant(value >> 32)) if bits == 64 else (constant(value & (1 << bits) - 1),)
 
     def _narrow(self, word: VirtualRegister, bits: int) -> VirtualRegister:

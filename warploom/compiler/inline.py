@@ -14,8 +14,9 @@ from warploom.compiler.callees import Callees
 from warploom.compiler.modules import Symbols
 from warploom.compiler.names import SINK, Names
 from warploom.compiler.passing import Actuals, Passed, Passing
-from warploom.compiler.recursion import STACK, Components, Regions, branch, returning
+from warploom.compiler.recursion import Components, Regions, branch, returning
 from warploom.compiler.scopes import Meaning, Scope, parameter_symbol
+from warploom.compiler.symbols import STACK
 
 MAX_INSTRUCTIONS = 200_000
 """Limit of inlining: calls that fan out over many levels grow without bound."""

@@ -13,7 +13,7 @@ from warploom.compiler import lower_convert, ptx, wide
 from warploom.compiler.emitter import Emitter, Words, constant, width
 from warploom.compiler.ir import Operand, Param, VirtualRegister
 from warploom.compiler.registry import SCALARS, lowers
-from warploom.compiler.symbols import SPACES, address_of, as_written, space_of
+from warploom.compiler.symbols import SPACES, address_of, as_written, frame_of, space_of
 
 SPACE_NAMES = {**SPACES, "shared::cta": Space.SHARED, "param::entry": Space.PARAM}
 
@@ -100,7 +100,8 @@ def _variable(e: Emitter, space: Space, symbol: ptx.Symbol, offset: int) -> Plac
         e.fail(f"{as_written(symbol.name)} is not a variable of this kernel")
     if space not in (own, Space.GENERIC):
         e.fail(f"{as_written(symbol.name)} lies in .{own.name.lower()}, not in .{space.name.lower()}")
-    return _absolute(e, own, address + offset)
+    found, frame = _absolute(e, own, address + offset), frame_of(e.function, symbol)
+    return found if frame is None else replace(found, words=(frame, None))
 
 
 def _absolute(e: Emitter, space: Space, address: int) -> Place:

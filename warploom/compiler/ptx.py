@@ -232,7 +232,7 @@ class Module:
 @dataclass(eq=False)
 class Activation:
     """A recursive function in the code of a `region`, where it stands once, behind the label `start`. Its variables in
-    memory are those of `variables` that the kernel has, in `size` bytes of its frame, at the offsets of `places`."""
+    memory are those of `variables` that the kernel has, in `size` bytes of its frame."""
 
     function: str
     region: str
@@ -240,7 +240,6 @@ class Activation:
     arguments: tuple[Variable, ...]  # where each call leaves the arguments, and finds the results
     returns: tuple[Variable, ...]
     variables: list[Variable] = field(default_factory=list)  # by unique name
-    places: dict[str, int] = field(default_factory=dict)
     size: int = 0
 
 
@@ -267,7 +266,8 @@ class Kernel:
     `registers` maps every register name to its PTX type (``pred``, ``b16``, ``u32``, ``f64``...). `parameters` have
     space ``param`` in order of declaration. `variables` holds the variables that the kernel may refer to, by unique
     name, in every other space; `base` maps a variable to its byte offset in its space (for `global` the full address).
-    `functions` has the addresses of functions. `calls` are those of recursive functions.
+    `functions` has the addresses of functions. `calls` are those of recursive functions, whose variables have their
+    offsets in a frame of the stack in `frames`.
     `body` has only instructions and labels: no calls, no `ld.param` of anything but kernel parameters.
     """
 
@@ -292,6 +292,7 @@ class Kernel:
     files: Files = ()
     grid_barrier: bool = False
     calls: tuple[Call, ...] = ()
+    frames: dict[str, int] = field(default_factory=dict)
 
 
 TYPE_BYTES = {

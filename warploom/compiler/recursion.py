@@ -11,9 +11,7 @@ from itertools import dropwhile
 
 from warploom.compiler import branch_tables, ptx
 from warploom.compiler.names import Names
-
-STACK = "(stack)"
-"""The name of the stack, a variable in local memory, and of the register that points into it: no PTX has it."""
+from warploom.compiler.symbols import STACK
 
 OUTERMOST = 0xFFFFFFFF
 """The number of the return site of the call that enters a region."""

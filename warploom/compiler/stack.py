@@ -14,7 +14,8 @@ from warploom.compiler.cfg import ControlFlow
 from warploom.compiler.ir import Function, Imm, Label, Node, Operand, RegisterClass, VirtualRegister
 from warploom.compiler.liveness import Liveness
 from warploom.compiler.ptx import Call
-from warploom.compiler.recursion import NUMBER_BYTES, OUTERMOST, STACK, returning
+from warploom.compiler.recursion import NUMBER_BYTES, OUTERMOST, returning
+from warploom.compiler.symbols import STACK
 
 WORD_BYTES = 4
 

@@ -4,7 +4,7 @@ from warploom.arch.memory_map import GRID_BARRIER
 from warploom.arch.modifiers import Space, Special
 from warploom.arch.program import Parameter
 from warploom.compiler import ptx
-from warploom.compiler.ir import Function
+from warploom.compiler.ir import Function, VirtualRegister
 
 SPACES = {"global": Space.GLOBAL, "shared": Space.SHARED, "local": Space.LOCAL, "const": Space.CONST,
           "param": Space.PARAM}
@@ -30,6 +30,10 @@ GRID_BARRIER_WORDS = {"%envreg2": GRID_BARRIER - 4, "%envreg1": 0}
 """The words of the address of what cooperative groups need to synchronise a grid (`grid.sync`)."""
 
 
+STACK = "(stack)"
+"""The name of the stack, a variable in local memory, and of the register that points into it: no PTX has it."""
+
+
 def as_written(name: str) -> str:
     """A name as in the PTX, without the suffix that made it unique."""
     return name.partition("@")[0]
@@ -47,13 +51,23 @@ def layout_parameters(kernel: ptx.Kernel) -> tuple[Parameter, ...]:
 
 def space_of(function: Function, symbol: ptx.Symbol) -> Space | None:
     """The state space of a variable or parameter; None for an unknown name."""
+    if symbol.name in function.kernel.frames:
+        return Space.LOCAL
     if symbol.name in function.kernel.variables:
         return SPACES[function.kernel.variables[symbol.name].space]
     return Space.PARAM if function.parameter(symbol.name) else None
 
 
+def frame_of(function: Function, symbol: ptx.Symbol) -> VirtualRegister | None:
+    """The register that points to the frame of a variable, if it has a place in one."""
+    return function.names[STACK][0] if symbol.name in function.kernel.frames else None
+
+
 def address_of(function: Function, symbol: ptx.Symbol) -> int | None:
-    """Address of a function, or of a variable or parameter in its space with the offset; None for an unknown name."""
+    """Address of a function, or of a variable or parameter in its space with the offset, relative to `frame_of` if
+    there is one; None for an unknown name."""
+    if symbol.name in function.kernel.frames:
+        return function.kernel.frames[symbol.name] + symbol.offset
     if symbol.name in function.kernel.functions:
         return function.kernel.functions[symbol.name]
     if symbol.name in function.kernel.base:
