@@ -165,7 +165,7 @@ def test_numbers_of_barriers_in_a_register():
         found = simulate(SMALL, execution.trace, check=True, max_cycles=20_000)
         assert found.statistics.warp_instructions == execution.warp_instructions
     launch = dataclasses.replace(launch, arguments=(launch.arguments[0], Scalar("u32", bytes([15, 0, 0, 0]))))
-    with pytest.raises(ExecutionError, match=r"k\.ptx:8: .*trap"):
+    with pytest.raises(ExecutionError, match=r"k\.ptx:8: .*: the barrier number must be from 0 to 15"):
         execute(program, launch)
 
 

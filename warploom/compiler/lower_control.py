@@ -16,6 +16,8 @@ from warploom.compiler.registry import NO_TYPE, lowers
 
 MAX_COUNT = 1024
 
+NO_BARRIER = f"the barrier number must be from 0 to {BARRIERS - 1}"
+
 BARRIER_FORMS = ".sync, .arrive and .red (.popc.u32, .and.pred, .or.pred) with a constant thread count"
 
 
@@ -96,7 +98,7 @@ def _place_barrier(node: Node, function: Function, origins: Origins) -> list[Nod
     if number is None:
         return _by_number(node, operand, function)
     if number >= BARRIERS:
-        fail(f"the barrier number must be from 0 to {BARRIERS - 1}")
+        fail(NO_BARRIER)
     return [replace(node, imm=number)]
 
 
@@ -105,13 +107,17 @@ def _by_number(node: Node, number: Operand, function: Function) -> list[Node | L
     numbers of no barrier."""
     scratch, body = function.new(RegisterClass.PREDICATE), list[Node | Label]()
     end = f"$barrier{function.count}"
+    kernel = function.kernel
+    if NO_BARRIER not in kernel.stops:
+        kernel.stops = (*kernel.stops, NO_BARRIER)
+    stop = Node(Op.TRAP, guard=node.guard, guard_not=node.guard_not, imm=kernel.stops.index(NO_BARRIER) + 1,
+                line=node.line)
 
     def branch(target: str, guard: VirtualRegister | None = None) -> Node:
         return Node(Op.BRA, guard=guard, target=target, line=node.line)
 
     def tree(first: int, last: int) -> None:
         if first == last:
-            stop = Node(Op.TRAP, guard=node.guard, guard_not=node.guard_not, line=node.line)
             found = replace(node, imm=first, src=[*node.src], modifiers={**node.modifiers})
             body.extend((found if first < BARRIERS else stop, branch(end)))
             return
