@@ -103,8 +103,8 @@ def _place_barrier(node: Node, function: Function, origins: Origins) -> list[Nod
 
 
 def _by_number(node: Node, number: Operand, function: Function) -> list[Node | Label]:
-    """A tree of comparisons with a barrier of each number, which all lanes of a warp have in common, and an error for
-    numbers of no barrier."""
+    """A tree of comparisons that ends in a barrier of each number, or in a stop for larger numbers. All lanes of a warp
+    have the same number."""
     scratch, body = function.new(RegisterClass.PREDICATE), list[Node | Label]()
     end = f"$barrier{function.count}"
     kernel = function.kernel
