@@ -149,7 +149,7 @@ LINK = (
         "zip(formals, given[:1] * len(given), strict=True)",
         "all parameters of a function are its first one"),
     Bug("initialiser:encode", "index * size", "index", "initialisers of elements larger than a byte"),
-    Bug("images:_image", "kernel.base[symbol.name] + symbol.offset", "kernel.base[symbol.name]",
+    Bug("images:initialised", "base[symbol.name] + symbol.offset", "base[symbol.name]",
         "initialisers that point into an array"),
     Bug("images:_place", "-(-end // variable.alignment) * variable.alignment", "end", "variables that need alignment"),
     Bug("images:lay_out", "kernel.base.update(dict.fromkeys(dynamic, kernel.shared_bytes))",
@@ -161,7 +161,7 @@ LINK = (
     Bug("callparams:_moves", 'instruction.modifiers[-1].startswith("s")', "False",
         "signed narrow parameters of functions"),
     Bug("initialiser:_bytes", "range(byte, byte + 1)", "range(1)", "addresses that are given byte by byte"),
-    Bug("images:_image", 'if generic and target.space == "const"', "if False",
+    Bug("images:initialised", 'if generic and target.space == "const"', "if False",
         "initialisers that point to constant memory"),
 )
 HINTS = (
